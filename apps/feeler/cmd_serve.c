@@ -14,7 +14,7 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
 }
 
 static const serve_values defaults = {.options = FLR_SERVE_DEFAULTS};
-static const char *const usage[] = {"[SCENE] [options]", NULL};
+static const char *const usage[] = {"[SCENE|FILE] [options]", NULL};
 #define SERVE_AT(field) offsetof(serve_values, options.field)
 static const flr_option options[] = {
     FLR_OPTION(INTEGER, SERVE_AT(port), "port", "N",
@@ -70,6 +70,7 @@ static const flr_example examples[] = {
      "the controller for a scene, on any free port, for a second"},
     {"feeler serve ball/scene.json --share --share-port 0 --port 0 --seconds 1",
      "a scene that others can join"},
+    {"feeler serve ball/ball.stl --port 0 --seconds 1", "a CAD or mesh file, opened directly"},
     {"feeler serve --port 0 --seconds 1 --json",
      "an empty scene, for an application that brings its own"},
     {NULL, NULL},
@@ -88,7 +89,8 @@ const flr_command flr_cmd_serve = {
     .summary = "a scene, its 1000 Hz loop, and a viewer in the browser",
     .usage = usage,
     .description =
-        "Loads a scene (a scene file, or the name of a scenario that feeler make knows), makes its "
+        "Loads a scene (a scene file, a CAD or mesh file such as pump.step, or the name of a scenario "
+        "that feeler make knows), makes its "
         "voxels, runs the loop and the devices, and serves the viewer's page and all clients on "
         "one "
         "port. Without a scene it begins empty; parts can be brought by the page or by an "

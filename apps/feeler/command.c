@@ -12,7 +12,7 @@
 
 const flr_command *const flr_commands[] = {
     &flr_cmd_demo,     &flr_cmd_serve,   &flr_cmd_join,
-    &flr_cmd_make,     &flr_cmd_check,   &flr_cmd_voxelize,
+    &flr_cmd_make,     &flr_cmd_scene,   &flr_cmd_clash,   &flr_cmd_check,   &flr_cmd_voxelize,
     &flr_cmd_contacts, &flr_cmd_probe,   &flr_cmd_sweep,
     &flr_cmd_run,      &flr_cmd_replay,  &flr_cmd_report,
     &flr_cmd_cache,    &flr_cmd_info,    &flr_cmd_convert,

@@ -186,5 +186,6 @@ void flr_chart_way(FILE *out, const char *across, const char *up, const double *
 
 /* Text with <, >, & and quotes made harmless. */
 void flr_html_text(FILE *out, const char *text);
+void flr_html_base64(FILE *out, const flr_blob *blob);
 
 #endif

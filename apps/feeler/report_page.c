@@ -118,7 +118,7 @@ static double *column(const flr_report *r, size_t offset, double scale)
 
 /* ---- pictures ---- */
 
-static void write_base64(FILE *out, const flr_blob *blob)
+void flr_html_base64(FILE *out, const flr_blob *blob)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     for (size_t i = 0; i < blob->size; i += 3) {
@@ -141,7 +141,7 @@ static flr_result write_picture(FILE *out, const flr_report *r, size_t frame, co
     if (result == FLR_OK) result = flr_picture_png(&picture, &png, error);
     if (result == FLR_OK) {
         fprintf(out, "<figure><img alt=\"%s\" src=\"data:image/png;base64,", says);
-        write_base64(out, &png);
+        flr_html_base64(out, &png);
         fprintf(out, "\"><figcaption>%s, %.3f s</figcaption></figure>\n", says, r->frames[frame].t);
     }
     flr_blob_free(&png);

@@ -18,6 +18,7 @@
 #include "output.h"
 #include "scenarios.h"
 #include "scene/scene.h"
+#include "scene/scene_import.h"
 #include "scratch.h"
 #include "serve_watch.h"
 #include "server/upload.h"
@@ -211,11 +212,7 @@ static flr_result check_scene(server *s, const char *scene, flr_error *error)
         flr_hint_scene(s->cli->env, scene, error);
         return FLR_BAD_INPUT;
     }
-    if (!flr_is_scene(scene) && flr_mesh_format_of(scene, NULL, 0) != FLR_FORMAT_UNKNOWN)
-        return flr_fail(error, FLR_BAD_INPUT,
-                        "%s: is a mesh, not a scene; start feeler serve alone and drop the file on "
-                        "its page, or name it in a scene file",
-                        scene);
+    if (flr_scene_can_import(scene)) return FLR_OK; // read by a job, with progress
     flr_scene *read = NULL;
     result = flr_scene_read(s->cli->env, scene, &read, error);
     if (result == FLR_OK) result = check_files(s, read, error);

@@ -70,8 +70,8 @@ FLR_API flr_result flr_assembly_open(flr_env *env, const char *path,
 /* Frees an assembly; NULL allowed. */
 FLR_API void flr_assembly_destroy(flr_assembly *assembly);
 
-/* The axis that is most likely up: what the file says; else y where the parts rest on far more
- * plane surface below y than below z; else z. */
+/* The axis that is most likely up: what the file says; else y where the whole is far shorter along
+ * y than along both others, since machines are seldom higher than wide; else z. */
 FLR_API flr_axis flr_assembly_likely_up(const flr_assembly *assembly);
 
 /* The turn that brings `up` to z; FLR_AXIS_NONE and FLR_AXIS_Z: none. RT safe. */

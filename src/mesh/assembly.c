@@ -1,7 +1,6 @@
 /* the helper's content, or the groups of a mesh, as a tree of placed shapes */
 #include "feeler/assembly.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -381,38 +380,9 @@ flr_result flr_content_mesh(const flr_stream_content *content, const char *path,
 
 /* ---- which way is up ---- */
 
-/* how much of the footprint under `axis` is plane surface that faces down, at the very bottom */
-static double support(const flr_assembly *assembly, int axis, flr_box3 box)
-{
-    const double low[3] = {box.low.x, box.low.y, box.low.z};
-    const double high[3] = {box.high.x, box.high.y, box.high.z};
-    double bottom = low[axis] + 0.005 * (high[axis] - low[axis]), area = 0;
-    double foot = (high[(axis + 1) % 3] - low[(axis + 1) % 3]) *
-                  (high[(axis + 2) % 3] - low[(axis + 2) % 3]);
-    for (uint32_t i = 0; i < assembly->node_count; ++i) {
-        const flr_assembly_node *node = &assembly->nodes[i];
-        if (node->shape == FLR_ASSEMBLY_NONE) continue;
-        const flr_mesh *mesh = assembly->shapes[node->shape];
-        flr_box3 own = flr_box3_transform(node->T_root_node, mesh->bounds);
-        const double start[3] = {own.low.x, own.low.y, own.low.z};
-        if (start[axis] > bottom) continue;
-        for (uint32_t t = 0; t < mesh->triangle_count; ++t) {
-            flr_vec3 p[3];
-            for (int k = 0; k < 3; ++k)
-                p[k] = flr_pose_apply(node->T_root_node, mesh->vertices[mesh->triangles[t].v[k]]);
-            flr_vec3 n = flr_vec3_cross(flr_vec3_sub(p[1], p[0]), flr_vec3_sub(p[2], p[0]));
-            const double normal[3] = {n.x, n.y, n.z};
-            bool down = -normal[axis] > 0.999 * flr_vec3_length(n);
-            for (int k = 0; k < 3 && down; ++k)
-                down = (const double[3]){p[k].x, p[k].y, p[k].z}[axis] <= bottom;
-            if (down) area += -normal[axis] / 2;
-        }
-    }
-    return foot > 0 ? area / foot : 0;
-}
-
 flr_axis flr_assembly_likely_up(const flr_assembly *assembly)
 {
+    const double far_less = 0.7;
     if (assembly->up != FLR_AXIS_NONE) return assembly->up;
     flr_box3 box = flr_box3_empty();
     for (uint32_t i = 0; i < assembly->node_count; ++i) {
@@ -421,9 +391,10 @@ flr_axis flr_assembly_likely_up(const flr_assembly *assembly)
             box = flr_box3_union(box, flr_box3_transform(node->T_root_node,
                                                          assembly->shapes[node->shape]->bounds));
     }
-    // z is what most programs mean: y has to stand far better
-    double z = support(assembly, 2, box), y = support(assembly, 1, box);
-    return y > 0.05 && y > 3 * z ? FLR_AXIS_Y : FLR_AXIS_Z;
+    // z is what most CAD programs mean, and machines are seldom higher than wide
+    flr_vec3 size = flr_box3_size(box);
+    bool low = size.y < far_less * size.z && size.y < far_less * size.x;
+    return low ? FLR_AXIS_Y : FLR_AXIS_Z;
 }
 
 flr_quat flr_axis_upright(flr_axis up)

@@ -10,6 +10,7 @@ typedef enum flr_scene_object {
     FLR_SCENE_ROOT,
     FLR_SCENE_PART,
     FLR_SCENE_POSE,
+    FLR_SCENE_GROUP,
     FLR_SCENE_PATH,
     FLR_SCENE_CAMERA,
     FLR_SCENE_CONTACT,
@@ -22,7 +23,7 @@ typedef struct flr_scene_key {
     bool required;
 } flr_scene_key;
 
-enum { FLR_SCENE_KEY_MAX = 16 };
+enum { FLR_SCENE_KEY_MAX = 20 };
 
 /* The keys of an object, in the order in which the writer writes them; ends with a NULL name. */
 extern const flr_scene_key flr_scene_keys[FLR_SCENE_OBJECT_COUNT][FLR_SCENE_KEY_MAX];

@@ -51,12 +51,21 @@ typedef struct flr_scene_part {
     flr_pose T_world_part; /* at the start; default identity */
     bool moving;           /* may be picked up; default false: part of the static scene */
     bool hollow;           /* the inside is free space too; default false */
+    bool hidden;           /* not shown at first; touches all the same; default false */
+    const char *in;        /* the group that it is in; NULL: none */
     uint32_t colour;       /* 0xRRGGBB or FLR_SCENE_NO_COLOUR (default: the viewer chooses) */
     double voxel;          /* metres; 0: the scene's */
     double density;        /* kg/m^3; 0: not given; at most one of density and mass is given */
     double mass;           /* kg; 0: not given */
     unsigned line, column; /* where it stands in the file it was read from, from 1; else 0 */
 } flr_scene_part;
+
+/* A group of parts: a node of an assembly's tree. */
+typedef struct flr_scene_group {
+    const char *name;      /* unique among the groups, not empty */
+    const char *in;        /* the group that it is in; NULL: none; never itself, in any number of steps */
+    unsigned line, column; /* as above */
+} flr_scene_group;
 
 /* A prepared motion of a moving part, in a pose file (see scene/pose_file.h). */
 typedef struct flr_scene_path {
@@ -118,6 +127,8 @@ typedef struct flr_scene {
     flr_scene_contact contact;
     const flr_scene_part *parts; /* [part_count], at least one */
     size_t part_count;
+    const flr_scene_group *groups; /* [group_count], in any order, NULL when none */
+    size_t group_count;
     const flr_scene_path *paths; /* [path_count], NULL when none */
     size_t path_count;
     const flr_scene_hand *hands; /* [hand_count], NULL when none: then all take parts */
@@ -162,6 +173,11 @@ flr_result flr_scene_print(const flr_scene *scene, flr_blob *text, flr_error *er
 /* Where a file named in the scene is: `file` itself when absolute or when the scene has no path,
  * else beside the scene file. free() it. NULL when memory is short. */
 char *flr_scene_file(const flr_scene *scene, const char *file);
+
+/* The groups as indices: of_group[i] is the group that group i is in, of_part[k] that of part k;
+ * SIZE_MAX: none. Arrays of group_count and part_count; either may be NULL. False when memory is
+ * short. The scene is one that flr_scene_read() accepts. */
+bool flr_scene_resolve_groups(const flr_scene *scene, size_t *of_group, size_t *of_part);
 
 /* The edge length of the part's voxels: its own, else the scene's; metres, 0: not given. */
 double flr_scene_part_voxel(const flr_scene *scene, size_t part);

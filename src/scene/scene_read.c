@@ -15,6 +15,7 @@ typedef struct scene_block {
     json_t *tree;
     char *path;
     flr_scene_part *parts;
+    flr_scene_group *groups;
     flr_scene_path *paths;
     flr_scene_hand hands[FLR_WORLD_HANDS];
 } scene_block;
@@ -26,6 +27,7 @@ void flr_scene_destroy(flr_scene *scene)
     json_decref(block->tree);
     free(block->path);
     free(block->parts);
+    free(block->groups);
     free(block->paths);
     free(block);
 }
@@ -52,15 +54,25 @@ static bool read_part(const flr_value *value, flr_scene_part *part)
     flr_value colour = flr_value_member(value, "colour");
     flr_value voxel = flr_value_member(value, "voxel"), mass = flr_value_member(value, "mass");
     flr_value density = flr_value_member(value, "density");
+    flr_value hidden = flr_value_member(value, "hidden"), in = flr_value_member(value, "in");
     if (!flr_value_text(&name, &part->name) || !flr_value_text(&file, &part->file) ||
         !flr_value_text(&group, &part->group) || !flr_value_unit(&unit, &part->unit) ||
         !read_pose(&pose, &part->T_world_part) || !flr_value_bool(&moving, &part->moving) ||
-        !flr_value_bool(&hollow, &part->hollow) || !flr_value_colour(&colour, &part->colour) ||
+        !flr_value_bool(&hollow, &part->hollow) || !flr_value_bool(&hidden, &part->hidden) ||
+        !flr_value_text(&in, &part->in) || !flr_value_colour(&colour, &part->colour) ||
         !flr_value_size(&voxel, &part->voxel) || !flr_value_positive(&density, &part->density) ||
         !flr_value_positive(&mass, &part->mass))
         return false;
     if (density.json && mass.json) return flr_value_fail(&mass, "give mass or density, not both");
     return true;
+}
+
+static bool read_group(const flr_value *value, flr_scene_group *group)
+{
+    *group = (flr_scene_group){0};
+    if (!flr_value_object(value, FLR_SCENE_GROUP)) return false;
+    flr_value name = flr_value_member(value, "name"), in = flr_value_member(value, "in");
+    return flr_value_text(&name, &group->name) && flr_value_text(&in, &group->in);
 }
 
 static bool read_path(const flr_value *value, flr_scene_path *path)
@@ -259,22 +271,126 @@ static bool read_parts(const flr_value *array, scene_block *block, element_table
     return true;
 }
 
+/* where a name is in a sorted table; SIZE_MAX: nowhere */
+static size_t find_named(const named *names, size_t count, const char *wanted)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strcmp(names[middle].name, wanted) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && strcmp(names[low].name, wanted) == 0 ? names[low].index : SIZE_MAX;
+}
+
+/* ---- groups ---- */
+
+/* names of the groups, sorted; NULL when memory is short */
+static named *sort_groups(const flr_scene_group *groups, size_t count)
+{
+    named *names = calloc(count + 1, sizeof *names);
+    for (size_t i = 0; names && i < count; i++) names[i] = (named){groups[i].name, i};
+    if (names) qsort(names, count, sizeof *names, compare_named);
+    return names;
+}
+
+/* `in` of the elements of an array, as indices of groups; the first that leads nowhere is refused */
+static bool find_groups(const flr_value *array, const named *groups, size_t group_count,
+                        size_t count, size_t *found)
+{
+    for (size_t i = 0; i < count; i++) {
+        flr_value element = flr_value_element(array, i), in = flr_value_member(&element, "in");
+        const char *wanted = in.json ? json_string_value(in.json) : NULL;
+        found[i] = wanted ? find_named(groups, group_count, wanted) : SIZE_MAX;
+        if (wanted && found[i] == SIZE_MAX)
+            return flr_value_fail(&in, "there is no group \"%.60s\"", wanted);
+    }
+    return true;
+}
+
+/* No group is in itself. Each is walked up from until something known to end is met. */
+static bool check_cycles(const flr_value *array, const size_t *up, size_t count, uint8_t *marks)
+{
+    enum { NEW, ON_WAY, ENDS };
+    for (size_t i = 0; i < count; i++) {
+        size_t at = i;
+        for (; at != SIZE_MAX && marks[at] == NEW; at = up[at]) marks[at] = ON_WAY;
+        if (at != SIZE_MAX && marks[at] == ON_WAY) {
+            flr_value element = flr_value_element(array, at);
+            flr_value in = flr_value_member(&element, "in");
+            return flr_value_fail(&in, "puts the group \"%.60s\" into itself",
+                                  json_string_value(json_object_get(element.json, "name")));
+        }
+        for (at = i; at != SIZE_MAX && marks[at] == ON_WAY; at = up[at]) marks[at] = ENDS;
+    }
+    return true;
+}
+
+/* what must hold between groups, and between parts and groups */
+static bool check_groups(const flr_value *array, const flr_value *parts, const scene_block *block)
+{
+    size_t groups = block->scene.group_count, count = block->scene.part_count;
+    named *names = sort_groups(block->groups, groups);
+    size_t *up = calloc((groups > count ? groups : count) + 1, sizeof *up);
+    uint8_t *marks = calloc(groups + 1, 1);
+    bool ok = names && up && marks ? true : fail_memory(parts);
+    ok = ok && (!array->json || find_groups(array, names, groups, groups, up)) &&
+         check_cycles(array, up, groups, marks) && find_groups(parts, names, groups, count, up);
+    free(names);
+    free(up);
+    free(marks);
+    return ok;
+}
+
+static bool read_groups(const flr_value *array, const flr_value *parts, scene_block *block)
+{
+    void *room = NULL;
+    element_table table = {0};
+    bool ok = !array->json || begin_array(array, 0, sizeof *block->groups, &room, &table);
+    block->groups = room;
+    for (size_t i = 0; ok && i < table.count; i++) {
+        flr_value element = flr_value_element(array, i);
+        flr_scene_group *group = &block->groups[i];
+        ok = read_group(&element, group);
+        group->line = table.positions[i].line, group->column = table.positions[i].column;
+        table.names[i] = (named){group->name, i};
+    }
+    ok = ok && (!table.count || check_names(array, table.names, table.count));
+    element_table_free(&table);
+    if (!ok) return false;
+    block->scene.groups = block->groups;
+    block->scene.group_count = array->json ? json_array_size(array->json) : 0;
+    return check_groups(array, parts, block);
+}
+
+bool flr_scene_resolve_groups(const flr_scene *scene, size_t *of_group, size_t *of_part)
+{
+    named *names = sort_groups(scene->groups, scene->group_count);
+    if (!names) return false;
+    for (size_t i = 0; of_group && i < scene->group_count; i++) {
+        const char *in = scene->groups[i].in;
+        of_group[i] = in ? find_named(names, scene->group_count, in) : SIZE_MAX;
+    }
+    for (size_t i = 0; of_part && i < scene->part_count; i++) {
+        const char *in = scene->parts[i].in;
+        of_part[i] = in ? find_named(names, scene->group_count, in) : SIZE_MAX;
+    }
+    free(names);
+    return true;
+}
+
+/* ---- paths ---- */
+
 /* the part that a path moves must be there, and moving */
 static bool check_path(const flr_value *element, const scene_block *block, const named *parts)
 {
     flr_value part = flr_value_member(element, "part");
     const char *wanted = json_string_value(part.json);
-    size_t low = 0, high = block->scene.part_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (strcmp(parts[middle].name, wanted) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == block->scene.part_count || strcmp(parts[low].name, wanted) != 0)
-        return flr_value_fail(&part, "there is no part \"%.60s\"", wanted);
-    if (!block->parts[parts[low].index].moving)
+    size_t found = find_named(parts, block->scene.part_count, wanted);
+    if (found == SIZE_MAX) return flr_value_fail(&part, "there is no part \"%.60s\"", wanted);
+    if (!block->parts[found].moving)
         return flr_value_fail(&part, "part \"%.60s\" does not move; give it \"moving\": true",
                               wanted);
     return true;
@@ -336,7 +452,9 @@ static bool read_root(const flr_value *root, scene_block *block)
     element_table table = {0};
     flr_value parts = flr_value_member(root, "parts"), paths = flr_value_member(root, "paths");
     flr_value hands = flr_value_member(root, "hands");
-    bool ok = read_parts(&parts, block, &table) && read_paths(&paths, block, table.names) &&
+    flr_value groups = flr_value_member(root, "groups");
+    bool ok = read_parts(&parts, block, &table) && read_groups(&groups, &parts, block) &&
+              read_paths(&paths, block, table.names) &&
               read_hands(&hands, block);
     element_table_free(&table);
     return ok;

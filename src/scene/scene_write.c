@@ -149,6 +149,8 @@ static void write_part(scene_write_writer *w, const flr_scene_part *part)
     write_pose(w, part->T_world_part);
     if (part->moving) write_key(w, "moving"), fputs("true", w->out);
     if (part->hollow) write_key(w, "hollow"), fputs("true", w->out);
+    if (part->hidden) write_key(w, "hidden"), fputs("true", w->out);
+    if (part->in) write_text(w, "in", part->in);
     if (part->colour != FLR_SCENE_NO_COLOUR)
         write_key(w, "colour"), fprintf(w->out, "\"#%06x\"", part->colour);
     if (part->voxel != 0) write_key(w, "voxel"), write_length(w, part->voxel);
@@ -230,6 +232,19 @@ static void write_scene(scene_write_writer *w, const flr_scene *scene)
     }
     fputs("\n  ]", w->out);
 
+    if (scene->group_count) {
+        w->separator = ",\n  ";
+        write_key(w, "groups"), fputc('[', w->out);
+        for (size_t i = 0; i < scene->group_count; i++) {
+            fputs(i ? ",\n    { " : "\n    { ", w->out);
+            w->separator = "";
+            write_text(w, "name", scene->groups[i].name);
+            w->separator = ", ";
+            if (scene->groups[i].in) write_text(w, "in", scene->groups[i].in);
+            fputs(" }", w->out);
+        }
+        fputs("\n  ]", w->out);
+    }
     w->separator = ",\n  ";
     if (scene->path_count) {
         write_key(w, "paths"), fputc('[', w->out);

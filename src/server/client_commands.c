@@ -380,6 +380,29 @@ static void do_remove(call *c)
     answer(c, flr_engine_remove(c->engine, part_of(c, c->message->as.remove.part), &c->error), 0);
 }
 
+/* parts into a group, or a group away */
+static void do_regroup(call *c)
+{
+    const flr_msg_regroup *regroup = &c->message->as.regroup;
+    char name[257];
+    snprintf(name, sizeof name, "%.*s", (int)regroup->name.size,
+             regroup->name.size ? regroup->name.bytes : "");
+    if (regroup->parts_count == 0) {
+        answer(c, flr_engine_ungroup(c->engine, name, &c->error), 0);
+        return;
+    }
+    flr_part_id *parts = calloc(regroup->parts_count, sizeof *parts);
+    flr_result result = FLR_NO_MEMORY;
+    for (uint32_t i = 0; parts && i < regroup->parts_count; i++)
+        parts[i] = part_of(c, regroup->parts[i]);
+    if (parts)
+        result = flr_engine_group(c->engine, name, parts, regroup->parts_count, &c->error);
+    else
+        flr_fail(&c->error, result, "not enough memory to group so many parts");
+    free(parts);
+    answer(c, result, 0);
+}
+
 static void do_voxelize(call *c)
 {
     const flr_msg_voxelize *voxelize = &c->message->as.voxelize;
@@ -470,6 +493,7 @@ static const client_commands_command commands[] = {
     {FLR_MSG_UPLOAD_TRIANGLES, FLR_WIRE_ABILITY_UPLOAD, do_upload_triangles},
     {FLR_MSG_UPLOAD_END, FLR_WIRE_ABILITY_UPLOAD, do_upload_end},
     {FLR_MSG_REMOVE, FLR_WIRE_ABILITY_COMMAND, do_remove},
+    {FLR_MSG_REGROUP, FLR_WIRE_ABILITY_COMMAND, do_regroup},
     {FLR_MSG_VOXELIZE, FLR_WIRE_ABILITY_COMMAND, do_voxelize},
     {FLR_MSG_KIND, FLR_WIRE_ABILITY_COMMAND, do_kind},
     {FLR_MSG_SAVE, FLR_WIRE_ABILITY_LOAD, do_save},

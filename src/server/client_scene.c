@@ -82,7 +82,24 @@ void flr_client_session_send_part(flr_client_session *session, const flr_engine_
     body->weighed = part->weighed;
     body->T_world_part = part->T_world_part;
     body->name = text_of(part->name, 256);
+    body->hidden = part->hidden;
+    body->group = text_of(part->group, 256);
     flr_client_session_send(session, &message);
+}
+
+void flr_client_session_send_groups(flr_client_session *session)
+{
+    const flr_engine *engine = session->hub->def.engine;
+    flr_message message = {.id = FLR_MSG_GROUP};
+    const char *name, *in;
+    message.as.group.count = flr_engine_groups(engine);
+    if (message.as.group.count == 0) flr_client_session_send(session, &message);
+    for (uint32_t i = 0; flr_engine_group_at(engine, i, &name, &in); i++) {
+        message.as.group.index = i;
+        message.as.group.name = text_of(name, 256);
+        message.as.group.in = text_of(in, 256);
+        flr_client_session_send(session, &message);
+    }
 }
 
 void flr_client_session_send_scene(flr_client_session *session)
@@ -115,6 +132,7 @@ void flr_client_session_send_scene(flr_client_session *session)
         message.as.scene.up = scene.camera.up;
     }
     flr_client_session_send(session, &message);
+    if (flr_engine_groups(engine)) flr_client_session_send_groups(session);
     flr_engine_part part;
     for (uint32_t i = 0; flr_engine_part_at(engine, i, &part); i++)
         flr_client_session_send_part(session, &part);
@@ -231,6 +249,7 @@ static void resync_scene(flr_client_session *session)
         flr_client_session_send_scene(session);
         return;
     }
+    flr_client_session_send_groups(session);
     for (uint32_t i = session->known_count; i-- > 0;) {
         uint32_t known = session->known[i];
         flr_part_id id = flr_engine_part_id(engine, known);

@@ -135,6 +135,7 @@ static bool can_wait(const flr_engine_event *event)
 {
     return event->kind == FLR_ENGINE_EVENT_SCENE || event->kind == FLR_ENGINE_EVENT_RESYNC ||
            event->kind == FLR_ENGINE_EVENT_PART || event->kind == FLR_ENGINE_EVENT_PART_GONE ||
+           event->kind == FLR_ENGINE_EVENT_GROUPS ||
            event->kind == FLR_ENGINE_EVENT_PARAMETER || event->kind == FLR_ENGINE_EVENT_DEVICE ||
            event->kind == FLR_ENGINE_EVENT_RECORDING ||
            (event->kind == FLR_ENGINE_EVENT_JOB && event->job.state != FLR_WIRE_JOB_ENDED);
@@ -157,6 +158,9 @@ static void hand_on(flr_hub *hub, flr_client_session *session, const flr_engine_
     case FLR_ENGINE_EVENT_PART:
         if (flr_engine_get_part(hub->def.engine, event->part, &part, NULL) == FLR_OK)
             flr_client_session_send_part(session, &part);
+        break;
+    case FLR_ENGINE_EVENT_GROUPS:
+        flr_client_session_send_groups(session);
         break;
     case FLR_ENGINE_EVENT_PART_GONE:
         flr_client_session_send_gone(session, event->part.index);

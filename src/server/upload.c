@@ -240,7 +240,8 @@ flr_result flr_upload_end(flr_upload *upload, flr_engine *engine, const flr_msg_
         def.file = upload->path;
         def.remove_file = true;
     }
-    result = flr_engine_add(engine, &def, NULL, job, error);
+    result = end->assembly && def.file ? flr_engine_add_assembly(engine, &def, job, error)
+                                       : flr_engine_add(engine, &def, NULL, job, error);
     if (result == FLR_OK)
         free_upload(upload); /* the file is the engine's now */
     else

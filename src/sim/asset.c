@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/text.h"
 #include "contact/contact_table.h"
 #include "feeler/voxel_file.h"
-#include "base/memory.h"
 #include "sim/build_job.h"
 #include "sim/resolution.h"
 
@@ -288,10 +288,10 @@ static flr_result keep_whole(const flr_shape_def *def, const flr_voxelize_def *h
     const bool layer = def->layer > 0 && !def->no_points;
     flr_result result = check_table(def, error);
     if (result == FLR_OK)
-        result = flr_cache_voxelize(def->env, def->cache ? def->cache : &none, def->mesh->mesh, how,
-                                    def->no_voxels && !layer ? NULL : &made->voxmap,
-                                    def->no_points || layer ? NULL : &made->shell, &made->report,
-                                    error);
+        result =
+            flr_cache_voxelize(def->env, def->cache ? def->cache : &none, def->mesh->mesh, how,
+                               def->no_voxels && !layer ? NULL : &made->voxmap,
+                               def->no_points || layer ? NULL : &made->shell, &made->report, error);
     if (result == FLR_OK && layer) result = take_layer(def, made, error);
     if (result == FLR_OK && made->voxmap)
         result = flr_contact_table_make(made->voxmap, still_flattening, (void *)(uintptr_t)def,
@@ -533,6 +533,8 @@ static flr_result read_part(part_reading *r, uint32_t i, flr_error *error)
                            .colour = flr_build_job_colour(from->colour, i),
                            .density = from->density,
                            .mass = from->mass,
+                           .hidden = from->hidden,
+                           .group = FLR_ENGINE_NONE,
                            .T_start = from->T_world_part};
     flr_text_copy(part.name, sizeof part.name, from->name);
     double given = from->moving ? def->moving_voxel : def->voxel;
@@ -577,6 +579,7 @@ static flr_result choose_voxels(const flr_parts_def *def, flr_part_list *parts, 
 flr_result flr_part_list_read(const flr_parts_def *def, flr_part_list *parts, flr_error *error)
 {
     part_reading r = {.def = def,
+                      .meshes = def->first_mesh,
                       .loader = flr_scene_loader_begin(def->env, def->scene, def->options),
                       .parts = parts};
     flr_result result = FLR_OK;

@@ -82,7 +82,8 @@ typedef struct flr_shape_def {
     double voxel;
     bool hollow, on_surface;
     bool no_voxels, no_points; /* one of them is not wanted */
-    unsigned layer; /* points come from the free voxels of this layer (flr_shape_split_layer); 0: from the surface */
+    unsigned
+        layer; /* points come from the free voxels of this layer (flr_shape_split_layer); 0: from the surface */
     unsigned threads;
     /* bytes: what is larger is paged from the cache's files; then there are no points. 0: nothing is */
     uint64_t memory;
@@ -131,6 +132,8 @@ typedef struct flr_part_entry {
         mass; /* kg/m^3, kg: as given, at most one of them; both 0: the apparent mass counts */
     flr_pose T_start, T_goal;
     bool has_goal;
+    bool hidden;    /* at first, in a viewer */
+    uint32_t group; /* that it is in: a place in a flr_group_list; FLR_ENGINE_NONE: none */
     flr_shape *shape;
     bool sent, there;         /* to the loop; taken over by it */
     bool announced;           /* an event about it waits */
@@ -171,12 +174,35 @@ typedef struct flr_parts_def {
      * fits it alone */
     struct flr_resolution *chosen;
     const flr_cache *cache; /* of exact geometry, for that; NULL: none */
-    bool apart;                      /* parts that move share no shape with those that stay */
+    uint32_t first_mesh;    /* number of the first mesh; default 0 */
+    bool apart;             /* parts that move share no shape with those that stay */
     /* Before each part, and after it; `voxel` and `options` may be changed. False: stop with FLR_CANCELLED. Both may be NULL. */
     bool (*begin)(void *context, uint32_t part, double *voxel, flr_mesh_options *options);
     void (*end)(void *context, uint32_t part, const flr_mesh_report *report);
     void *context;
 } flr_parts_def;
+
+/* ---- groups: the tree that parts are in ---- */
+
+typedef struct flr_group_entry {
+    char name[FLR_ENGINE_NAME_SIZE]; /* unique among the groups */
+    uint32_t in;                     /* a place in the list; FLR_ENGINE_NONE: none */
+} flr_group_entry;
+
+typedef struct flr_group_list {
+    flr_group_entry *list;
+    uint32_t count, room;
+} flr_group_list;
+
+/* A group of this name, made where it is not there; its place. FLR_ENGINE_NONE: no memory. */
+uint32_t flr_group_list_make(flr_group_list *groups, const char *name, uint32_t in);
+/* Its place; FLR_ENGINE_NONE: there is none. */
+uint32_t flr_group_list_find(const flr_group_list *groups, const char *name);
+/* The groups of a scene, in its order, for an empty list; of_part: [part_count], the place of each part's group. False: no memory. */
+bool flr_group_list_read(const flr_scene *scene, flr_group_list *groups, uint32_t *of_part);
+/* Takes a group out: what it holds, parts too, goes where it was. */
+void flr_group_list_remove(flr_group_list *groups, uint32_t group, flr_part_list *parts);
+void flr_group_list_free(flr_group_list *groups);
 
 /* Reads all meshes. Parts have the scene's order and bare shapes; their numbers are their places. `parts` is empty; on success
  * the caller frees it. */

@@ -287,6 +287,7 @@ void flr_engine_destroy(flr_engine *e)
         free(e->stepper);
     }
     flr_part_list_free(&e->members);
+    flr_group_list_free(&e->groups);
     for (int i = 0; i < 4; i++) free(e->texts[i]);
     free(e->pulses);
     free(e->events);

@@ -131,6 +131,7 @@ typedef enum flr_engine_event_kind {
     FLR_ENGINE_EVENT_NEWS,      /* `sentence`: an `event` message, its kind in `news` */
     FLR_ENGINE_EVENT_SCENE,     /* another scene: ask for everything anew */
     FLR_ENGINE_EVENT_PART,      /* `part` is new or changed */
+    FLR_ENGINE_EVENT_GROUPS, /* the groups have changed; parts that did follow */
     FLR_ENGINE_EVENT_PART_GONE, /* `part` is gone */
     FLR_ENGINE_EVENT_JOB,       /* `job` */
     FLR_ENGINE_EVENT_PARAMETER, /* `index` of the parameter that has another value */
@@ -210,12 +211,25 @@ typedef struct flr_engine_part {
     flr_pose T_world_part; /* now */
     flr_pose T_start;      /* where reset puts it */
     bool has_goal;
+    bool hidden;              /* a viewer does not show it at first */
+    const char *group;        /* the name of the group that it is in, ""; as name */
     flr_pose T_goal;          /* where it should get to: the end of its path in the scene */
     const char *name;         /* valid until the next flr_engine_service() */
     const flr_mesh *geometry; /* likewise; see flr_engine_retain_mesh() */
     const flr_voxmap *voxmap; /* NULL: none; likewise */
     const flr_shell *shell;
 } flr_engine_part;
+
+/* The groups that parts are in, as a tree: the name of the one in the place `index` and of the one that it is in (""), valid until
+ * the next flr_engine_service(). False: no such place. */
+uint32_t flr_engine_groups(const flr_engine *engine);
+bool flr_engine_group_at(const flr_engine *engine, uint32_t index, const char **name,
+                         const char **in);
+/* Puts parts into the group of this name, which is made where the first of them is, unless it is there already. */
+flr_result flr_engine_group(flr_engine *engine, const char *name, const flr_part_id *parts,
+                            uint32_t count, flr_error *error);
+/* Takes a group away; what it holds goes to the group that it was in. FLR_NOT_FOUND. */
+flr_result flr_engine_ungroup(flr_engine *engine, const char *name, flr_error *error);
 
 /* The part in the place `index`, 0 … parts - 1, in order of numbers. False: no such place. */
 bool flr_engine_part_at(const flr_engine *engine, uint32_t index, flr_engine_part *part);
@@ -266,6 +280,10 @@ typedef struct flr_engine_add_def {
 } flr_engine_add_def;
 
 flr_engine_add_def flr_default_engine_add_def(void);
+/* All parts of a file, each a part of the scene, with their groups; `file`, `name` of the file, `unit`, `kind`, `T_world_part` and
+ * `remove_file` count. Of kind movable: all but the largest. */
+flr_result flr_engine_add_assembly(flr_engine *engine, const flr_engine_add_def *def, uint32_t *job,
+                                   flr_error *error);
 /* The part has its id (`*part`, may be NULL) at once. It is there when the job has read its
  * mesh, and ready some time after it has made its voxels. */
 flr_result flr_engine_add(flr_engine *engine, const flr_engine_add_def *def, flr_part_id *part,

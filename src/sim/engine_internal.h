@@ -404,6 +404,7 @@ struct flr_engine {
     double unit_metres, voxel;
     flr_scene_camera camera;
     flr_part_list members;
+    flr_group_list groups; /* the tree that members are in */
     flr_tool tools[FLR_ENGINE_HANDS];
     bool firm[FLR_ENGINE_HANDS]; /* by the scene */
     bool probes;                 /* some hand has, or had, a point */

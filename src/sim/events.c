@@ -25,6 +25,7 @@ static bool can_be_asked_again(const flr_engine_event *event)
     switch (event->kind) {
     case FLR_ENGINE_EVENT_PART:
     case FLR_ENGINE_EVENT_PART_GONE:
+    case FLR_ENGINE_EVENT_GROUPS:
     case FLR_ENGINE_EVENT_PARAMETER:
     case FLR_ENGINE_EVENT_DEVICE:
     case FLR_ENGINE_EVENT_RECORDING:

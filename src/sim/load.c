@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "models/models.h"
 #include "scene/pose_file.h"
+#include "scene/scene_import.h"
 #include "sim/build_job.h"
 #include "sim/resolution.h"
 #include "sim/setup.h"
@@ -20,11 +21,21 @@ typedef struct load_job {
     flr_maker maker;
     bool contact_chosen; /* whatever the scene says */
     flr_mesh_options options;
-    double common;  /* voxel */
-    double instead; /* … of all parts, whatever the scene says; 0: as it says */
+    double common;         /* voxel */
+    double instead;        /* … of all parts, whatever the scene says; 0: as it says */
     flr_resolution chosen; /* where neither says anything */
     char path[FLR_CACHE_PATH_SIZE], scratch[FLR_CACHE_PATH_SIZE];
-    flr_part_list members; /* read; the engine's once it has taken them */
+    char label[FLR_ENGINE_NAME_SIZE]; /* the file's name, for progress */
+    flr_axis up;                      /* of a CAD file */
+    const char *moves, *fixes;        /* patterns, as of flr_scene_import_def */
+    bool append;                      /* beside what is there */
+    flr_pose T_world_file;            /* … and moved by this */
+    char remove[FLR_CACHE_PATH_SIZE]; /* an upload's file, which goes when it was read; "": none */
+    char *notes;                      /* what a CAD file had to leave out; NULL: nothing */
+    flr_part_list members;            /* read; the engine's once it has taken them */
+    flr_group_list groups;            /* likewise */
+    uint32_t first_mesh;              /* number of the first mesh */
+    double unit;                      /* of an upload's file; 0: as it says */
     flr_scene *scene;
     char hash[FLR_HASH_TEXT_SIZE]; /* of what the scene says */
     bool taken;                    /* by the engine, as … */
@@ -63,6 +74,47 @@ static flr_result make_scenario(load_job *l, flr_error *error)
     result = flr_scenario_make(l->maker.env, scenario, NULL, folder, error);
     if (result == FLR_OK) snprintf(l->path, sizeof l->path, "%.4000s/scene.json", folder);
     return result;
+}
+
+static bool import_progress(void *context, double done, const char *stage)
+{
+    load_job *l = context;
+    return flr_job_progress(&l->job, READING * done, "%s: %s", l->label, stage);
+}
+
+/* A CAD file becomes a scene in a folder of its own first. */
+static flr_result import_file(load_job *l, flr_error *error)
+{
+    if (!flr_scene_can_import(l->path)) return FLR_OK;
+    if (!l->scratch[0])
+        return flr_fail(error, FLR_UNSUPPORTED,
+                        "%s: there is no folder to make a scene in; write one by feeler scene",
+                        l->path);
+    char out[FLR_CACHE_PATH_SIZE], folder[FLR_CACHE_PATH_SIZE];
+    const char *file = l->path;
+    // one folder for each name of a file, so that opening it again replaces what was there
+    char hash[FLR_HASH_TEXT_SIZE];
+    flr_hash_print(flr_hash_bytes(l->path, strlen(l->path)), hash);
+    snprintf(folder, sizeof folder, "%.3900s/import-%.16s", l->scratch, hash);
+    snprintf(out, sizeof out, "%.4000s/scene.json", folder);
+    flr_scene_import_report report;
+    flr_scene_import_def def = {.env = l->maker.env,
+                                .files = &file,
+                                .file_count = 1,
+                                .out = out,
+                                .up = l->up,
+                                .move = l->moves,
+                                .fix = l->fixes,
+                                .options = l->options,
+                                .progress = import_progress,
+                                .context = l};
+    if (l->unit > 0) def.options.unit = l->unit;
+    flr_result result = flr_path_make_folder(l->maker.env, folder, error);
+    if (result == FLR_OK) result = flr_scene_import(&def, &report, error);
+    if (result != FLR_OK) return result;
+    l->notes = report.notes;
+    memcpy(l->path, out, sizeof out);
+    return FLR_OK;
 }
 
 /* Where a part should get to: the end of its path. */
@@ -113,11 +165,22 @@ static void add_bare(load_job *l, bool moving)
     }
 }
 
+static bool read_groups(load_job *l)
+{
+    uint32_t *of_part = calloc(l->scene->part_count + 1, sizeof *of_part);
+    bool ok = of_part && flr_group_list_read(l->scene, &l->groups, of_part);
+    for (uint32_t i = 0; ok && i < l->members.count; i++)
+        l->members.list[i].group = of_part[l->members.list[i].part];
+    free(of_part);
+    return ok;
+}
+
 static void read_work(load_job *l)
 {
     flr_job *job = &l->job;
     flr_error *error = &job->error;
     job->result = make_scenario(l, error);
+    if (job->result == FLR_OK) job->result = import_file(l, error);
     if (job->result == FLR_OK)
         job->result = flr_scene_read(l->maker.env, l->path, &l->scene, error);
     if (job->result == FLR_OK) job->result = flr_setup_hash_scene(l->scene, l->hash, error);
@@ -145,10 +208,15 @@ static void read_work(load_job *l)
                          .common = l->common,
                          .chosen = &l->chosen,
                          .cache = &l->maker.cache,
+                         .first_mesh = l->first_mesh,
                          .begin = begin_part,
                          .context = l};
     job->result = flr_part_list_read(&def, &l->members, error);
     if (job->result != FLR_OK) return;
+    if (!read_groups(l)) {
+        job->result = flr_engine_no_memory(error);
+        return;
+    }
     for (uint32_t i = 0; i < l->members.count; i++) find_goal(l, &l->members.list[i]);
     if (!(l->bare = calloc((size_t)l->members.count + 1, sizeof *l->bare))) {
         job->result = flr_engine_no_memory(error);
@@ -189,6 +257,9 @@ static void take_scene(flr_engine *e, load_job *l)
     flr_engine_discard(e, NULL, &e->members);
     e->members = l->members;
     memset(&l->members, 0, sizeof l->members);
+    flr_group_list_free(&e->groups);
+    e->groups = l->groups;
+    memset(&l->groups, 0, sizeof l->groups);
     l->taken = true;
     l->number = ++e->scene;
     e->next_part = e->members.count;
@@ -233,6 +304,89 @@ static void take_scene(flr_engine *e, load_job *l)
         flr_engine_tell(e, FLR_ENGINE_EVENT_PARAMETER)->index = i;
 }
 
+/* A name that no part of the scene has yet. */
+static void make_unique(const flr_engine *e, char name[FLR_ENGINE_NAME_SIZE])
+{
+    char first[FLR_ENGINE_NAME_SIZE - 16];
+    flr_text_copy(first, sizeof first, name);
+    for (uint32_t number = 2, i = 0; i < e->members.count; i++)
+        if (strcmp(e->members.list[i].name, name) == 0) {
+            snprintf(name, FLR_ENGINE_NAME_SIZE, "%s:%u", first, number++);
+            i = UINT32_MAX; /* the new name is compared with all again */
+        }
+}
+
+/* The groups of a file beside those that are there; `place` says where each is now. */
+static bool append_groups(flr_engine *e, const flr_group_list *groups, uint32_t *place)
+{
+    for (uint32_t i = 0; i < groups->count; i++) {
+        char name[FLR_ENGINE_NAME_SIZE];
+        flr_text_copy(name, sizeof name, groups->list[i].name);
+        for (uint32_t number = 2; flr_group_list_find(&e->groups, name) != FLR_ENGINE_NONE;
+             number++)
+            snprintf(name, sizeof name, "%.230s:%u", groups->list[i].name, number);
+        place[i] = flr_group_list_make(&e->groups, name, FLR_ENGINE_NONE);
+        if (place[i] == FLR_ENGINE_NONE) return false;
+    }
+    for (uint32_t i = 0; i < groups->count; i++) {
+        uint32_t in = groups->list[i].in;
+        e->groups.list[place[i]].in = in == FLR_ENGINE_NONE ? in : place[in];
+    }
+    return true;
+}
+
+/* The parts of a file stand beside those that are there. */
+static flr_result append_parts(flr_engine *e, load_job *l, flr_error *error)
+{
+    uint32_t *place = calloc(l->groups.count + 1u, sizeof *place);
+    if (e->members.count + l->members.count > FLR_ENGINE_PARTS) {
+        free(place);
+        return flr_fail(error, FLR_TOO_LARGE, "a scene has %d parts at most", FLR_ENGINE_PARTS);
+    }
+    if (!place || !append_groups(e, &l->groups, place)) {
+        free(place);
+        return flr_engine_no_memory(error);
+    }
+    for (uint32_t i = 0; i < l->members.count; i++) {
+        flr_part_entry member = l->members.list[i];
+        member.part = e->next_part;
+        member.T_start = flr_pose_mul(l->T_world_file, member.T_start);
+        if (member.group != FLR_ENGINE_NONE) member.group = place[member.group];
+        make_unique(e, member.name);
+        if (!flr_part_list_add(&e->members, &member)) break; /* the rest is dropped with the job */
+        flr_shape_retain(member.shape);
+        e->next_part++;
+        flr_engine_tell_part(e, flr_part_list_find(&e->members, member.part));
+    }
+    free(place);
+    l->taken = true;
+    l->number = e->scene;
+    e->loading = l->job.info.job;
+    e->dirty = e->altered = true;
+    flr_engine_set_voxel(e);
+    flr_engine_tell(e, FLR_ENGINE_EVENT_GROUPS);
+    return FLR_OK;
+}
+
+/* What a CAD file had to leave out is reported, line by line. */
+static void tell_notes(flr_engine *e, load_job *l)
+{
+    enum { MAX_TOLD = 5 };
+    uint32_t count = 0;
+    for (char *line = l->notes, *end; line && *line; line = end, count++) {
+        end = strchr(line, '\n');
+        if (end) *end++ = 0;
+        const char *slash = strrchr(line, '/');
+        if (count < MAX_TOLD)
+            flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE, "%s",
+                            slash ? slash + 1 : line);
+    }
+    if (count > MAX_TOLD)
+        flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
+                        "%u more parts have faces that were left out; feeler scene lists them",
+                        count - MAX_TOLD);
+}
+
 /* Voxels of one shape more are there: parts that still wait for them get them. */
 static void take_shape(flr_engine *e, load_job *l)
 {
@@ -269,7 +423,15 @@ static void load_done(flr_engine *e, flr_job *job)
 {
     load_job *l = (load_job *)job;
     if (!l->taken) {
-        if (job->result == FLR_OK) take_scene(e, l);
+        if (job->result != FLR_OK) return;
+        if (l->append)
+            job->result = append_parts(e, l, &job->error);
+        else
+            take_scene(e, l);
+        if (job->result == FLR_OK)
+            tell_notes(e, l);
+        else
+            job->more = false;
         return;
     }
     if (l->number != e->scene) {
@@ -288,18 +450,28 @@ static void load_drop(flr_job *job)
     free(l->bare);
     flr_shape_release(l->made);
     flr_part_list_free(&l->members);
+    flr_group_list_free(&l->groups);
     flr_scene_destroy(l->scene);
+    if (l->remove[0]) flr_path_remove(l->maker.env, l->remove, NULL);
+    free(l->notes);
     free(l);
 }
 
-flr_result flr_engine_load(flr_engine *e, const char *path, uint32_t *number, flr_error *error)
+/* A job that reads `path`; NULL with a sentence where there cannot be one. */
+static load_job *make_load_job(flr_engine *e, const char *path, flr_error *error)
 {
-    if (!path[0] || strlen(path) >= FLR_CACHE_PATH_SIZE)
-        return flr_fail(error, FLR_BAD_ARGUMENT, "\"%.60s\" is no name of a scene", path);
-    flr_result result = flr_engine_can_post(e, error);
-    if (result != FLR_OK) return result;
+    if (!path[0] || strlen(path) >= FLR_CACHE_PATH_SIZE) {
+        flr_fail(error, FLR_BAD_ARGUMENT, "\"%.60s\" is no name of a scene", path);
+        return NULL;
+    }
+    if (flr_engine_can_post(e, error) != FLR_OK) return NULL;
     load_job *l = calloc(1, sizeof *l);
-    if (!l) return flr_engine_no_memory(error);
+    if (!l) {
+        flr_engine_no_memory(error);
+        return NULL;
+    }
+    const char *slash = strrchr(path, '/');
+    flr_text_copy(l->label, sizeof l->label, slash ? slash + 1 : path);
     l->maker = flr_maker_of(e);
     l->contact_chosen = e->def.contact != 0;
     if (l->contact_chosen) l->maker.exact = e->def.contact == 1 + FLR_ENGINE_EXACT;
@@ -314,5 +486,36 @@ flr_result flr_engine_load(flr_engine *e, const char *path, uint32_t *number, fl
     l->job.work = load_work;
     l->job.done = load_done;
     l->job.drop = load_drop;
-    return flr_engine_post(e, &l->job, FLR_WIRE_JOB_LOAD, FLR_ENGINE_NONE, path, number);
+    return l;
+}
+
+flr_result flr_engine_load(flr_engine *e, const char *path, uint32_t *number, flr_error *error)
+{
+    flr_error why;
+    load_job *l = make_load_job(e, path, &why);
+    if (l) return flr_engine_post(e, &l->job, FLR_WIRE_JOB_LOAD, FLR_ENGINE_NONE, path, number);
+    if (error) *error = why;
+    return why.code;
+}
+
+flr_result flr_engine_add_assembly(flr_engine *e, const flr_engine_add_def *def, uint32_t *number,
+                                   flr_error *error)
+{
+    flr_error why;
+    load_job *l = make_load_job(e, def->file, &why);
+    if (!l) {
+        if (error) *error = why;
+        return why.code;
+    }
+    l->append = true;
+    l->T_world_file = def->T_world_part;
+    l->unit = def->unit;
+    l->up = FLR_AXIS_Z; /* T_world_part says how it stands */
+    if (def->kind == FLR_PART_STATIC) l->fixes = "*";
+    if (def->remove_file) flr_text_copy(l->remove, sizeof l->remove, def->file);
+    flr_text_copy(l->label, sizeof l->label, def->name && def->name[0] ? def->name : "assembly");
+    // numbers of meshes are not used again, and other parts may come while it is read
+    l->first_mesh = e->next_mesh;
+    e->next_mesh += FLR_ENGINE_PARTS;
+    return flr_engine_post(e, &l->job, FLR_WIRE_JOB_IMPORT, FLR_ENGINE_NONE, l->label, number);
 }

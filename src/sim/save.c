@@ -17,6 +17,8 @@ typedef struct save_job {
     uint32_t hand_count;
     flr_parameters tuning;
     flr_part_list members; /* T_start: where they are now */
+    flr_scene_group *groups; /* [group_count], as the scene has them */
+    flr_group_list group_list; /* a copy of the engine's */
     flr_scene *previous;   /* what is replaced; NULL: nothing */
     flr_file *lock;        /* of the folder of meshes, while they are written */
     bool locked;           /* it is held: the file system has locks */
@@ -228,6 +230,8 @@ static flr_result save_locked(save_job *s, const char *folder, flr_scene_part *p
         parts[i].moving = m->kind != FLR_PART_STATIC;
         parts[i].hollow = m->shape->hollow;
         parts[i].colour = m->colour;
+        parts[i].hidden = m->hidden;
+        if (m->group < s->group_list.count) parts[i].in = s->group_list.list[m->group].name;
         parts[i].voxel = m->shape->voxel;
         parts[i].density = m->density;
         parts[i].mass = m->mass;
@@ -242,6 +246,8 @@ static flr_result save_locked(save_job *s, const char *folder, flr_scene_part *p
     scene.parts = parts;
     scene.part_count = s->members.count;
     scene.hands = s->hand_count ? s->hands : NULL;
+    scene.groups = s->group_list.count ? s->groups : NULL;
+    scene.group_count = s->group_list.count;
     result = flr_scene_write(s->env, s->path, &scene, error);
     if (result == FLR_OK) remove_left_overs(s, folder, &scene);
     return result;
@@ -301,7 +307,26 @@ static void save_drop(flr_job *job)
     save_job *s = (save_job *)job;
     flr_part_list_free(&s->members);
     flr_scene_destroy(s->previous);
+    flr_group_list_free(&s->group_list);
+    free(s->groups);
     free(s);
+}
+
+/* the groups as they are now */
+static bool copy_groups(const flr_engine *e, save_job *s)
+{
+    uint32_t count = e->groups.count;
+    s->groups = calloc(count + 1u, sizeof *s->groups);
+    s->group_list.list = calloc(count + 1u, sizeof *s->group_list.list);
+    if (!s->groups || !s->group_list.list) return false;
+    if (count) memcpy(s->group_list.list, e->groups.list, count * sizeof *s->group_list.list);
+    s->group_list.count = s->group_list.room = count;
+    for (uint32_t i = 0; i < count; i++) {
+        const flr_group_entry *group = &s->group_list.list[i];
+        s->groups[i].name = group->name;
+        if (group->in < count) s->groups[i].in = s->group_list.list[group->in].name;
+    }
+    return true;
 }
 
 static flr_result save_to(flr_engine *e, const char *path, bool named, uint32_t *number,
@@ -316,6 +341,10 @@ static flr_result save_to(flr_engine *e, const char *path, bool named, uint32_t 
     save_job *s = calloc(1, sizeof *s);
     if (!s) return flr_engine_no_memory(error);
     flr_engine_view(e);
+    if (!copy_groups(e, s)) {
+        save_drop(&s->job);
+        return flr_engine_no_memory(error);
+    }
     for (uint32_t i = 0; i < e->members.count; i++) {
         flr_engine_part now;
         flr_part_entry member = e->members.list[i];

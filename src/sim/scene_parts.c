@@ -96,6 +96,8 @@ static void describe(const flr_engine *e, const flr_part_entry *m, flr_engine_pa
                              .T_start = m->T_start,
                              .has_goal = m->has_goal,
                              .T_goal = m->T_goal,
+                             .hidden = m->hidden,
+                             .group = m->group < e->groups.count ? e->groups.list[m->group].name : "",
                              .name = m->name,
                              .geometry = m->shape->mesh->mesh,
                              .voxmap = m->shape->voxmap,

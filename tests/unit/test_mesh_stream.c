@@ -130,6 +130,68 @@ static void assert_groups_equal(const flr_mesh_group *a, const flr_mesh_group *b
 
 /* ---- tests ---- */
 
+static flr_stream_node nodes[] = {
+    {0, FLR_STREAM_NONE, FLR_STREAM_NONE, FLR_STREAM_NONE, false, {{0, 0, 0}, {1, 0, 0, 0}}},
+    {5, 0, 1, 0xff8000, true, {{1, 2, 3}, {0, 1, 0, 0}}},
+    {5, 0, 1, FLR_STREAM_NONE, false, {{4, 5, 6}, {1, 0, 0, 0}}}};
+
+static flr_stream_content sample_tree(void)
+{
+    flr_stream_content content = sample();
+    content.nodes = nodes;
+    content.head.node_count = 3;
+    content.head.up = 2;
+    content.head.faces_skipped = 7;
+    return content;
+}
+
+static void tree_round_trip(void **state)
+{
+    (void)state;
+    flr_stream_content in = sample_tree(), out;
+    flr_error error;
+    bytes b = write_content(&in);
+    assert_ok(read_back(&b, UINT64_MAX, &out, &error), error);
+    assert_int_equal(out.head.node_count, 3);
+    assert_int_equal(out.head.up, 2);
+    assert_int_equal(out.head.faces_skipped, 7);
+    for (int i = 0; i < 3; ++i) {
+        assert_int_equal(out.nodes[i].name, nodes[i].name);
+        assert_int_equal(out.nodes[i].parent, nodes[i].parent);
+        assert_int_equal(out.nodes[i].group, nodes[i].group);
+        assert_int_equal(out.nodes[i].colour, nodes[i].colour);
+        assert_int_equal(out.nodes[i].hidden, nodes[i].hidden);
+        assert_memory_equal(&out.nodes[i].T_root_node, &nodes[i].T_root_node, sizeof(flr_pose));
+    }
+    assert_int_equal(out.notes_size, strlen("something ? odd") + 1);
+    assert_string_equal(out.notes, "something ? odd");
+    flr_stream_content_free(&out);
+    free(b.data);
+}
+
+static void bad_nodes(void **state)
+{
+    (void)state;
+    static const struct {
+        flr_stream_node node;
+        const char *word;
+    } cases[] = {
+        {{99, 0, 1, 0, false, {{0, 0, 0}, {1, 0, 0, 0}}}, "name"},
+        {{0, 1, 1, 0, false, {{0, 0, 0}, {1, 0, 0, 0}}}, "parent"},
+        {{0, 2, 1, 0, false, {{0, 0, 0}, {1, 0, 0, 0}}}, "parent"},
+        {{0, 0, 2, 0, false, {{0, 0, 0}, {1, 0, 0, 0}}}, "shape"},
+        {{0, 0, 1, 0x1000000, false, {{0, 0, 0}, {1, 0, 0, 0}}}, "colour"},
+        {{0, 0, 1, 0, false, {{0, 0, 0}, {1, 1, 0, 0}}}, "turn"},
+        {{0, 0, 1, 0, false, {{2e9, 0, 0}, {1, 0, 0, 0}}}, "placement"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        flr_stream_node list[3] = {nodes[0], cases[i].node, nodes[2]};
+        flr_stream_content in = sample_tree();
+        in.nodes = list;
+        expect_content_broken(&in, cases[i].word);
+    }
+}
+
 static void round_trip(void **state)
 {
     (void)state;
@@ -283,6 +345,8 @@ static void bad_head(void **state)
         {offsetof(flr_stream_head, group_count), FLR_STREAM_MAX_GROUPS + 1, "group count"},
         {offsetof(flr_stream_head, names_size), 0, "names"},
         {offsetof(flr_stream_head, names_size), FLR_STREAM_MAX_NAMES + 1, "names"},
+        {offsetof(flr_stream_head, node_count), FLR_STREAM_MAX_NODES + 1, "node count"},
+        {offsetof(flr_stream_head, up), 4, "axis"},
         {offsetof(flr_stream_head, unit), 0, "unit"},
         {offsetof(flr_stream_head, unit), 0x7ff8000000000000, "unit"},
         {offsetof(flr_stream_head, unit), 0xbff0000000000000, "unit"},
@@ -293,13 +357,15 @@ static void bad_head(void **state)
         // written by hand, since the writer would follow the false counts
         bytes b = {0};
         flr_stream_writer w = {.write = bytes_write, .context = &b};
-        uint64_t numbers[12] = {in.head.vertex_count,
+        uint64_t numbers[FLR_STREAM_MESH_SIZE / 8] = {in.head.vertex_count,
                                 in.head.triangle_count,
                                 in.head.group_count,
                                 in.head.names_size,
                                 0,
                                 1};
         memcpy(&numbers[4], &in.head.unit, 8);
+        numbers[12] = in.head.node_count;
+        numbers[13] = in.head.up;
         flr_stream_start(&w);
         flr_stream_put(&w, FLR_STREAM_MESH, numbers, sizeof numbers);
         expect_broken(&b, cases[i].word);
@@ -307,7 +373,7 @@ static void bad_head(void **state)
     // a flag that is none
     bytes b = {0};
     flr_stream_writer w = {.write = bytes_write, .context = &b};
-    uint64_t numbers[12] = {1, 1, 1, 1, 0x3ff0000000000000, 2};
+    uint64_t numbers[FLR_STREAM_MESH_SIZE / 8] = {1, 1, 1, 1, 0x3ff0000000000000, 2};
     flr_stream_start(&w);
     flr_stream_put(&w, FLR_STREAM_MESH, numbers, sizeof numbers);
     expect_broken(&b, "neither 0 nor 1");
@@ -543,6 +609,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(round_trip),
+        cmocka_unit_test(tree_round_trip),
+        cmocka_unit_test(bad_nodes),
         cmocka_unit_test(many_blocks),
         cmocka_unit_test(error_messages),
         cmocka_unit_test(truncated),

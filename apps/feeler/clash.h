@@ -1,0 +1,46 @@
+/* clash.h: what `feeler clash` found, and how it writes it down.
+ *
+ *   cmd_clash.c     parts, allow-list, baseline, exit code
+ *   clash_report.c  JSON, CSV and the page with pictures
+ */
+#ifndef FLR_APPS_CLASH_H
+#define FLR_APPS_CLASH_H
+
+#include <jansson.h>
+
+#include "command.h"
+#include "feeler/clash.h"
+#include "feeler/mesh.h"
+
+typedef struct flr_clash_item {
+    const char *name;
+    const char *group; /* "": none */
+    uint32_t colour;   /* 0xRRGGBB or UINT32_MAX */
+    const flr_mesh *mesh;
+    flr_fit *fit; /* shared by parts of equal shape */
+    flr_pose T_world_part;
+} flr_clash_item;
+
+typedef struct flr_clash_report {
+    const char *source; /* the scene or file */
+    flr_clash_item *items;
+    uint32_t count;
+    flr_clash_list list;
+    bool *known; /* [pair_count]: the baseline has it */
+    double clearance;
+    size_t findings; /* pairs that are to be reported: worse than allowed and not known */
+    size_t by_state[4];
+    double seconds;
+} flr_clash_report;
+
+/* Is it a finding, known or not? */
+bool flr_clash_is_finding(const flr_clash_report *report, const flr_clash_pair *pair);
+
+json_t *flr_clash_json(const flr_clash_report *report);
+flr_result flr_clash_csv(flr_cli *cli, const flr_clash_report *report, const char *path,
+                         flr_error *error);
+/* At most 200 findings have a picture. */
+flr_result flr_clash_page(flr_cli *cli, const flr_clash_report *report, const char *path,
+                          flr_error *error);
+
+#endif

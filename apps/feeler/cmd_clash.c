@@ -1,0 +1,453 @@
+/* feeler clash: every pair of parts of an assembly: overlap, contact, below the clearance, or OK */
+#include <fnmatch.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clash.h"
+#include "feeler/assembly.h"
+#include "files.h"
+#include "output.h"
+#include "mesh/unique_names.h"
+#include "scene/scene_import.h"
+
+typedef struct clash_values {
+    flr_common common;
+    flr_input input;
+    double clearance, touch;
+    const char *allow, *allow_file, *baseline, *csv, *html;
+    bool apart, all;
+    int64_t threads;
+} clash_values;
+
+/* What was loaded: parts, and what they point to. */
+typedef struct clash_input {
+    flr_scene *scene;
+    flr_assembly *assembly;
+    flr_mesh **meshes; /* [mesh_count], of a scene */
+    size_t mesh_count;
+    flr_fit **fits; /* [fit_count] */
+    size_t fit_count;
+    const char **names; /* [2 × parts] of an assembly: as in the file, then unique */
+    char *name_text;
+    char *allow_text; /* of --allow-file */
+    flr_clash_report report;
+    const clash_values *values;
+} clash_input;
+
+static void unload(clash_input *in)
+{
+    for (size_t i = 0; i < in->fit_count; i++) flr_fit_destroy(in->fits[i]);
+    for (size_t i = 0; i < in->mesh_count; i++) flr_mesh_destroy(in->meshes[i]);
+    free(in->fits);
+    free(in->meshes);
+    free(in->names);
+    free(in->name_text);
+    free(in->allow_text);
+    free(in->report.items);
+    free(in->report.known);
+    flr_clash_list_free(&in->report.list);
+    flr_assembly_destroy(in->assembly);
+    flr_scene_destroy(in->scene);
+}
+
+static flr_result no_memory(flr_error *error)
+{
+    return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+}
+
+/* ---- parts ---- */
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* parts of a scene that name the same file share its mesh */
+static flr_result load_scene(flr_cli *cli, clash_input *in, const char *path,
+                             const flr_mesh_options *options, flr_error *error)
+{
+    flr_result result = flr_scene_read(cli->env, path, &in->scene, error);
+    if (result != FLR_OK) return result;
+    const flr_scene *scene = in->scene;
+    in->report.items = calloc(scene->part_count, sizeof *in->report.items);
+    in->meshes = calloc(scene->part_count, sizeof(flr_mesh *));
+    if (!in->report.items || !in->meshes) return no_memory(error);
+    flr_scene_loader loader = flr_scene_loader_begin(cli->env, scene, options);
+    for (size_t i = 0; i < scene->part_count && result == FLR_OK; i++) {
+        const flr_scene_part *part = &scene->parts[i];
+        flr_clash_item *item = &in->report.items[i];
+        *item = (flr_clash_item){.name = part->name,
+                                 .group = part->in ? part->in : "",
+                                 .colour = part->colour,
+                                 .T_world_part = part->T_world_part};
+        for (size_t k = 0; k < i && !item->mesh; k++)
+            if (same_text(scene->parts[k].file, part->file) &&
+                same_text(scene->parts[k].group, part->group) && scene->parts[k].unit == part->unit)
+                item->mesh = in->report.items[k].mesh;
+        if (item->mesh) continue;
+        flr_progress(cli, i, scene->part_count, "reading %s", part->name);
+        result = flr_scene_loader_load(&loader, i, &in->meshes[in->mesh_count], NULL, error);
+        if (result == FLR_OK) item->mesh = in->meshes[in->mesh_count++];
+    }
+    flr_scene_loader_end(&loader);
+    in->report.count = (uint32_t)scene->part_count;
+    return result;
+}
+
+static flr_result load_assembly(flr_cli *cli, clash_input *in, const char *path,
+                                const flr_mesh_options *options, flr_error *error)
+{
+    flr_progress(cli, 0, 1, "reading");
+    flr_result result = flr_assembly_open(cli->env, path, options, &in->assembly, NULL, error);
+    if (result != FLR_OK) return result;
+    const flr_assembly *a = in->assembly;
+    for (uint32_t i = 0; i < a->note_count; i++) flr_warn(cli, "%s: %s", path, a->notes[i]);
+    in->report.items = calloc(a->part_count, sizeof *in->report.items);
+    in->names = calloc(2 * (size_t)a->part_count, sizeof(char *));
+    if (!in->report.items || !in->names) return no_memory(error);
+    for (uint32_t i = 0; i < a->node_count; i++) {
+        const flr_assembly_node *node = &a->nodes[i];
+        if (node->shape == FLR_ASSEMBLY_NONE) continue;
+        uint32_t k = in->report.count++;
+        in->names[k] = node->name;
+        in->report.items[k] = (flr_clash_item){
+            .group = node->parent == FLR_ASSEMBLY_NONE ? "" : a->nodes[node->parent].name,
+            .colour = node->colour,
+            .mesh = a->shapes[node->shape],
+            .T_world_part = node->T_root_node};
+    }
+    const char **unique = in->names + a->part_count;
+    in->name_text = flr_unique_names(in->names, a->part_count, "part", unique);
+    if (!in->name_text) return no_memory(error);
+    for (uint32_t k = 0; k < a->part_count; k++) in->report.items[k].name = unique[k];
+    return FLR_OK;
+}
+
+/* one fit for each mesh */
+static flr_result make_fits(flr_cli *cli, clash_input *in, flr_error *error)
+{
+    flr_clash_report *r = &in->report;
+    flr_fit_def def = flr_default_fit_def();
+    def.threads = (unsigned)in->values->threads;
+    in->fits = calloc(r->count, sizeof(flr_fit *));
+    if (!in->fits) return no_memory(error);
+    for (uint32_t i = 0; i < r->count; i++) {
+        for (uint32_t k = 0; k < i && !r->items[i].fit; k++)
+            if (r->items[k].mesh == r->items[i].mesh) r->items[i].fit = r->items[k].fit;
+        if (r->items[i].fit) continue;
+        flr_progress(cli, i, r->count, "preparing %s", r->items[i].name);
+        flr_result result =
+            flr_fit_build(r->items[i].mesh, &def, &in->fits[in->fit_count], error);
+        if (result != FLR_OK) return result;
+        r->items[i].fit = in->fits[in->fit_count++];
+    }
+    return FLR_OK;
+}
+
+/* ---- what is allowed ---- */
+
+static bool names_item(const char *pattern, const flr_clash_item *item)
+{
+    return fnmatch(pattern, item->name, 0) == 0 || strcmp(pattern, item->name) == 0 ||
+           (item->group[0] && fnmatch(pattern, item->group, 0) == 0);
+}
+
+static char *trim(char *text)
+{
+    while (*text == ' ' || *text == '\t') text++;
+    size_t size = strlen(text);
+    while (size && strchr(" \t\r", text[size - 1])) text[--size] = 0;
+    return text;
+}
+
+/* one rule: "A | B", or "A" for whatever A meets */
+static bool rule_allows(const char *rule, size_t size, const flr_clash_item *a,
+                        const flr_clash_item *b)
+{
+    char text[1024];
+    if (size >= sizeof text) return false;
+    memcpy(text, rule, size);
+    text[size] = 0;
+    char *bar = strchr(text, '|');
+    if (bar) *bar = 0;
+    const char *one = trim(text), *other = bar ? trim(bar + 1) : "*";
+    if (!*one || *one == '#') return false;
+    return (names_item(one, a) && names_item(other, b)) ||
+           (names_item(one, b) && names_item(other, a));
+}
+
+static bool rules_allow(const char *rules, const char *separator, const flr_clash_item *a,
+                        const flr_clash_item *b)
+{
+    for (const char *at = rules; at && *at;) {
+        size_t size = strcspn(at, separator);
+        if (rule_allows(at, size, a, b)) return true;
+        at += size + (at[size] != 0);
+    }
+    return false;
+}
+
+static bool skip(void *context, uint32_t a, uint32_t b)
+{
+    const clash_input *in = context;
+    const flr_clash_item *one = &in->report.items[a], *other = &in->report.items[b];
+    if (in->values->apart && one->group[0] && strcmp(one->group, other->group) == 0) return true;
+    return rules_allow(in->values->allow, ",", one, other) ||
+           rules_allow(in->allow_text, "\n", one, other);
+}
+
+static flr_result read_allowed(flr_cli *cli, clash_input *in, flr_error *error)
+{
+    if (!in->values->allow_file) return FLR_OK;
+    flr_blob text = {0};
+    flr_result result = flr_file_read_all(cli->env, in->values->allow_file, 1 << 24, &text, error);
+    if (result != FLR_OK) return result;
+    in->allow_text = calloc(text.size + 1, 1);
+    if (in->allow_text && text.size) memcpy(in->allow_text, text.bytes, text.size);
+    flr_blob_free(&text);
+    return in->allow_text ? FLR_OK : no_memory(error);
+}
+
+/* ---- what is known ---- */
+
+bool flr_clash_is_finding(const flr_clash_report *r, const flr_clash_pair *pair)
+{
+    if (pair->state == FLR_CLASH_OVERLAP) return true;
+    return r->clearance > 0 && pair->state != FLR_CLASH_OK;
+}
+
+static int state_of(const char *name)
+{
+    for (int i = FLR_CLASH_OVERLAP; name && i > FLR_CLASH_OK; i--)
+        if (strcmp(name, flr_clash_state_name((flr_clash_state)i)) == 0) return i;
+    return FLR_CLASH_OK;
+}
+
+/* Had the baseline this pair, in the same or a worse state, no less deep and no farther apart? */
+static bool in_baseline(const flr_clash_report *r, const clash_values *values,
+                        const flr_clash_pair *p, const json_t *old)
+{
+    const char *a = json_string_value(json_object_get(old, "a"));
+    const char *b = json_string_value(json_object_get(old, "b"));
+    const char *one = r->items[p->a].name, *other = r->items[p->b].name;
+    if (!a || !b) return false;
+    if (!((!strcmp(a, one) && !strcmp(b, other)) || (!strcmp(a, other) && !strcmp(b, one))))
+        return false;
+    int state = state_of(json_string_value(json_object_get(old, "state")));
+    if (state != (int)p->state) return state > (int)p->state;
+    double depth = json_number_value(json_object_get(old, "depth"));
+    double distance = json_number_value(json_object_get(old, "distance"));
+    return p->depth <= depth + values->touch && p->distance >= distance - values->touch;
+}
+
+static flr_result compare(flr_cli *cli, clash_input *in, flr_error *error)
+{
+    flr_clash_report *r = &in->report;
+    const char *path = in->values->baseline;
+    r->known = calloc(r->list.pair_count + 1, 1);
+    if (!r->known) return no_memory(error);
+    if (!path) return FLR_OK;
+    flr_blob text = {0};
+    flr_result result = flr_file_read_all(cli->env, path, 1 << 28, &text, error);
+    if (result != FLR_OK) return result;
+    json_error_t why;
+    json_t *old = json_loadb((const char *)text.bytes, text.size, JSON_DECODE_INT_AS_REAL, &why);
+    flr_blob_free(&text);
+    json_t *pairs = json_object_get(old, "pairs"), *entry;
+    if (!json_is_array(pairs))
+        result = flr_fail(error, FLR_BAD_INPUT,
+                          "%s: is no result of feeler clash --json, which a baseline is", path);
+    size_t k;
+    for (size_t i = 0; result == FLR_OK && i < r->list.pair_count; i++)
+        json_array_foreach(pairs, k, entry) if (!r->known[i])
+            r->known[i] = in_baseline(r, in->values, &r->list.pairs[i], entry);
+    json_decref(old);
+    return result;
+}
+
+/* ---- the command ---- */
+
+static void tell(flr_cli *cli, const flr_clash_report *r)
+{
+    enum { SHOWN = 30 };
+    char a[FLR_SAFE_SIZE], b[FLR_SAFE_SIZE];
+    size_t shown = 0;
+    for (size_t i = 0; i < r->list.pair_count; i++) {
+        const flr_clash_pair *p = &r->list.pairs[i];
+        if ((!flr_clash_is_finding(r, p) || r->known[i]) && !cli->verbose) continue;
+        if (shown++ >= SHOWN && !cli->verbose) continue;
+        flr_print(cli, "%-8s %s  %s  ", flr_clash_state_name(p->state),
+                  flr_safe(r->items[p->a].name, a), flr_safe(r->items[p->b].name, b));
+        if (p->state == FLR_CLASH_OVERLAP)
+            flr_print(cli, "%.4g mm deep, about %.3g mm3", 1e3 * p->depth, 1e9 * p->volume);
+        else
+            flr_print(cli, "%.6g mm apart", 1e3 * p->distance);
+        flr_print(cli, ", at %.4g %.4g %.4g mm%s\n", 1e3 * p->at.x, 1e3 * p->at.y, 1e3 * p->at.z,
+                  r->known[i] ? " (known)" : "");
+    }
+    if (shown > SHOWN && !cli->verbose)
+        flr_print(cli, "and %zu more; --verbose shows all\n", shown - SHOWN);
+    flr_print(cli, "%u parts, %llu pairs: %zu overlap, %zu in contact, %zu below the clearance", r->count,
+              (unsigned long long)r->list.checked, r->by_state[FLR_CLASH_OVERLAP],
+              r->by_state[FLR_CLASH_CONTACT], r->by_state[FLR_CLASH_NEAR]);
+    if (r->list.skipped)
+        flr_print(cli, "; %llu allowed", (unsigned long long)r->list.skipped);
+    flr_print(cli, "; %zu %s\n", r->findings, flr_noun(r->findings, "finding", "findings"));
+}
+
+static flr_result check(flr_cli *cli, clash_input *in, flr_error *error)
+{
+    flr_clash_report *r = &in->report;
+    flr_clash_part *parts = calloc(r->count, sizeof *parts);
+    if (!parts) return no_memory(error);
+    for (uint32_t i = 0; i < r->count; i++)
+        parts[i] = (flr_clash_part){r->items[i].fit, r->items[i].T_world_part};
+    flr_clash_def def = flr_default_clash_def();
+    def.parts = parts;
+    def.part_count = r->count;
+    def.clearance = r->clearance = in->values->clearance;
+    def.touch = in->values->touch;
+    def.all = in->values->all;
+    def.threads = (unsigned)in->values->threads;
+    def.skip = skip;
+    def.skip_context = in;
+    flr_progress(cli, 0, 1, "checking");
+    int64_t begin = flr_clock_ns(cli->env);
+    flr_result result = flr_clash_find(&def, &r->list, error);
+    r->seconds = (double)(flr_clock_ns(cli->env) - begin) * 1e-9;
+    flr_progress_end(cli);
+    free(parts);
+    return result;
+}
+
+static int finish(flr_cli *cli, clash_input *in)
+{
+    flr_clash_report *r = &in->report;
+    flr_error error;
+    flr_result result = compare(cli, in, &error);
+    if (result != FLR_OK) return flr_fail_with(cli, flr_exit_of_input(result), &error);
+    for (size_t i = 0; i < r->list.pair_count; i++) {
+        const flr_clash_pair *p = &r->list.pairs[i];
+        r->by_state[p->state]++;
+        r->findings += flr_clash_is_finding(r, p) && !r->known[i];
+    }
+    if (in->values->csv) result = flr_clash_csv(cli, r, in->values->csv, &error);
+    if (result == FLR_OK && in->values->html)
+        result = flr_clash_page(cli, r, in->values->html, &error);
+    if (result != FLR_OK) return flr_fail_with(cli, FLR_EXIT_FAILED, &error);
+    tell(cli, r);
+    flr_json_print(cli, cli->json ? flr_clash_json(r) : NULL);
+    return r->findings ? FLR_EXIT_FAILED : FLR_EXIT_OK;
+}
+
+static int run(flr_cli *cli, const void *given, int count, char **arguments)
+{
+    (void)count;
+    clash_input in = {.values = given, .report = {.source = arguments[0]}};
+    flr_mesh_options options = flr_input_mesh_options(&in.values->input, 0);
+    flr_error error;
+    flr_result result = flr_is_scene(arguments[0])
+                            ? load_scene(cli, &in, arguments[0], &options, &error)
+                            : load_assembly(cli, &in, arguments[0], &options, &error);
+    if (result == FLR_OK) result = read_allowed(cli, &in, &error);
+    if (result == FLR_OK) result = make_fits(cli, &in, &error);
+    if (result == FLR_OK) result = check(cli, &in, &error);
+    flr_progress_end(cli);
+    int code = result == FLR_OK ? finish(cli, &in)
+                                : flr_fail_with(cli, flr_exit_of_input(result), &error);
+    unload(&in);
+    return code;
+}
+
+static const clash_values defaults = {.touch = 1e-5};
+static const char *const usage[] = {"SCENE|FILE [options]", NULL};
+#define CLASH_AT(field) offsetof(clash_values, field)
+static const flr_option options[] = {
+    {.name = "clearance",
+     .letter = 'c',
+     .type = FLR_OPTION_SIZE,
+     .argument = "SIZE",
+     .help = "parts nearer than this are findings, also those in contact; default: only overlaps are",
+     .offset = CLASH_AT(clearance)},
+    {.name = "touch",
+     .type = FLR_OPTION_SIZE,
+     .argument = "SIZE",
+     .help = "parts this near, or this deep in each other, are in contact; default 0.01mm",
+     .offset = CLASH_AT(touch)},
+    {.name = "allow",
+     .type = FLR_OPTION_TEXT,
+     .argument = "RULES",
+     .help = "pairs that are not checked: 'bolt*|nut*,gasket' with names of parts or groups; a name "
+             "alone allows whatever it meets",
+     .offset = CLASH_AT(allow)},
+    {.name = "allow-file",
+     .type = FLR_OPTION_PATH,
+     .argument = "FILE",
+     .help = "such rules, one on each line; # begins a remark",
+     .offset = CLASH_AT(allow_file)},
+    {.name = "apart",
+     .help = "parts of the same group are not checked with each other",
+     .offset = CLASH_AT(apart)},
+    {.name = "baseline",
+     .type = FLR_OPTION_PATH,
+     .argument = "FILE",
+     .help = "an earlier result of --json: only what is new or worse is a finding",
+     .offset = CLASH_AT(baseline)},
+    {.name = "csv",
+     .type = FLR_OPTION_PATH,
+     .argument = "FILE",
+     .help = "writes all pairs as a table",
+     .offset = CLASH_AT(csv)},
+    {.name = "html",
+     .type = FLR_OPTION_PATH,
+     .argument = "FILE",
+     .help = "writes a page with a picture of each finding",
+     .offset = CLASH_AT(html)},
+    {.name = "all",
+     .help = "lists pairs that are OK, too, where their boxes come near each other",
+     .offset = CLASH_AT(all)},
+    FLR_THREADS_OPTION(CLASH_AT(threads)),
+    FLR_INPUT_OPTIONS(clash_values),
+    {.name = NULL},
+};
+static const flr_example examples[] = {
+    {"feeler clash ball/scene.json || true", "do parts of a scene overlap?"},
+    {"feeler clash ball/scene.json --clearance 1mm --json || true",
+     "which pairs are nearer than a millimetre, for a program"},
+    {"feeler clash ball/scene.json --allow 'ball|socket' --html clash.html",
+     "a page; the ball may be in its socket"},
+    {NULL, NULL},
+};
+static const flr_exit_text exits[] = {
+    {FLR_EXIT_OK, "there is no finding"},
+    {FLR_EXIT_FAILED, "there are findings, or memory ran out"},
+    {FLR_EXIT_USAGE, "the command line is wrong; nothing was done"},
+    {FLR_EXIT_INPUT, "the scene, a mesh, the rules or the baseline cannot be used"},
+    {0, NULL},
+};
+
+const flr_command flr_cmd_clash = {
+    .name = "clash",
+    .summary = "which parts of an assembly overlap, touch or are too near",
+    .usage = usage,
+    .description =
+        "Checks every pair of parts of a scene or of a CAD file. A pair overlaps, is in contact, is "
+        "nearer than the clearance, or is OK. Distances are exact, triangle against triangle; depth "
+        "is that of the deepest point found, and volume an estimate to about a tenth.\n\n"
+        "Curved surfaces are measured as triangles, so a pin in a hole of the same size overlaps by "
+        "as much as these stray from it: make that small by --chord, or allow it by --touch.\n\n"
+        "For a review or a continuous check, keep a result of --json and name it by --baseline "
+        "later: then only what is new or worse counts.",
+    .options = options,
+    .examples = examples,
+    .exits = exits,
+    .argument = FLR_ARGUMENT_FILE,
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .argument_missing = "a scene or a CAD file",
+    .values_size = sizeof(clash_values),
+    .defaults = &defaults,
+    .run = run,
+};

@@ -1,0 +1,291 @@
+/* all pairs of an assembly: boxes first, then triangles */
+#include "feeler/clash.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/parallel.h"
+
+enum {
+    CONTACTS = 4096,   /* samples of an overlap that are looked at */
+    GRID = 16,         /* points along the longest side of the box in which two parts overlap */
+    ENOUGH_POINTS = 60 /* of the grid, in both parts: then they give the volume */
+};
+
+flr_clash_def flr_default_clash_def(void) { return (flr_clash_def){.touch = 1e-5}; }
+
+const char *flr_clash_state_name(flr_clash_state state)
+{
+    static const char *const names[] = {"ok", "near", "contact", "overlap"};
+    return names[state];
+}
+
+void flr_clash_list_free(flr_clash_list *list)
+{
+    free(list->pairs);
+    *list = (flr_clash_list){0};
+}
+
+/* ---- boxes ---- */
+
+typedef struct boxed {
+    flr_box3 box; /* world, grown by half of the reach */
+    uint32_t part;
+} boxed;
+
+static int by_low(const void *a, const void *b)
+{
+    const boxed *one = a, *other = b;
+    if (one->box.low.x != other->box.low.x) return one->box.low.x < other->box.low.x ? -1 : 1;
+    return one->part < other->part ? -1 : 1;
+}
+
+/* pairs whose boxes meet */
+typedef struct candidates {
+    flr_clash_pair *pairs;
+    size_t count, room;
+} candidates;
+
+static bool add_candidate(candidates *c, uint32_t a, uint32_t b)
+{
+    if (c->count == c->room) {
+        size_t room = c->room ? 2 * c->room : 256;
+        flr_clash_pair *pairs = realloc(c->pairs, room * sizeof *pairs);
+        if (!pairs) return false;
+        c->pairs = pairs;
+        c->room = room;
+    }
+    c->pairs[c->count++] = (flr_clash_pair){.a = a < b ? a : b, .b = a < b ? b : a};
+    return true;
+}
+
+static bool boxes_meet(const flr_box3 *a, const flr_box3 *b)
+{
+    return a->low.y <= b->high.y && b->low.y <= a->high.y && a->low.z <= b->high.z &&
+           b->low.z <= a->high.z;
+}
+
+/* sweeps along x */
+static flr_result find_candidates(const flr_clash_def *def, candidates *c, uint64_t *skipped)
+{
+    boxed *boxes = calloc(def->part_count + 1u, sizeof *boxes);
+    if (!boxes) return FLR_NO_MEMORY;
+    double grow = fmax(def->clearance, def->touch) * 0.5 * (1 + 1e-9);
+    for (uint32_t i = 0; i < def->part_count; i++) {
+        flr_box3 box = flr_box3_transform(def->parts[i].T_world_part,
+                                          flr_fit_get_info(def->parts[i].fit).bounds);
+        double rounding = 1e-12 * flr_vec3_length(flr_box3_size(box));
+        boxes[i] = (boxed){flr_box3_grow(box, grow + rounding), i};
+    }
+    qsort(boxes, def->part_count, sizeof *boxes, by_low);
+    bool ok = true;
+    for (uint32_t i = 0; i < def->part_count && ok; i++)
+        for (uint32_t k = i + 1; k < def->part_count && ok; k++) {
+            if (boxes[k].box.low.x > boxes[i].box.high.x) break;
+            if (boxes_meet(&boxes[i].box, &boxes[k].box))
+                ok = add_candidate(c, boxes[i].part, boxes[k].part);
+        }
+    free(boxes);
+    if (!ok) return FLR_NO_MEMORY;
+    // what is allowed is left out before it is measured
+    size_t kept = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        if (def->skip && def->skip(def->skip_context, c->pairs[i].a, c->pairs[i].b))
+            ++*skipped;
+        else
+            c->pairs[kept++] = c->pairs[i];
+    }
+    c->count = kept;
+    return FLR_OK;
+}
+
+/* ---- one pair ---- */
+
+/* how far the corners of a triangle reach to the lesser side of the plane of another */
+static double crossing(const flr_vec3 plane[3], const flr_vec3 corners[3])
+{
+    flr_vec3 n = flr_vec3_cross(flr_vec3_sub(plane[1], plane[0]), flr_vec3_sub(plane[2], plane[0]));
+    double length = flr_vec3_length(n), above = 0, below = 0;
+    if (!(length > 0)) return 0;
+    for (int i = 0; i < 3; i++) {
+        double side = flr_vec3_dot(n, flr_vec3_sub(corners[i], plane[0])) / length;
+        above = fmax(above, side);
+        below = fmax(below, -side);
+    }
+    return fmin(above, below);
+}
+
+/* Surfaces that meet although no sample is inside: do the triangles that meet pass through each other? */
+static double crossing_depth(const flr_fit *a, const flr_fit *b, flr_pose T_a_b,
+                             const flr_fit_result *r)
+{
+    flr_vec3 one[3], other[3];
+    flr_fit_triangle(a, r->triangle[0], one);
+    flr_fit_triangle(b, r->triangle[1], other);
+    for (int i = 0; i < 3; i++) other[i] = flr_pose_apply(T_a_b, other[i]);
+    return fmin(crossing(one, other), crossing(other, one));
+}
+
+/* What a grid of points in the common box finds. */
+typedef struct grid_result {
+    uint32_t inside; /* points in both */
+    double volume, depth;
+} grid_result;
+
+static grid_result measure_grid(const flr_fit *a, const flr_fit *b, flr_pose T_a_b)
+{
+    grid_result found = {0};
+    flr_box3 box = flr_fit_get_info(a).bounds;
+    flr_box3 other = flr_box3_transform(T_a_b, flr_fit_get_info(b).bounds);
+    box.low = flr_vec3_max(box.low, other.low);
+    box.high = flr_vec3_min(box.high, other.high);
+    flr_vec3 size = flr_vec3_sub(box.high, box.low);
+    double step = fmax(size.x, fmax(size.y, size.z)) / GRID;
+    if (!(size.x > 0 && size.y > 0 && size.z > 0)) return found;
+    int n[3] = {(int)ceil(size.x / step), (int)ceil(size.y / step), (int)ceil(size.z / step)};
+    // a thin box is cut across, too
+    for (int i = 0; i < 3; i++) n[i] = n[i] < 4 ? 4 : n[i];
+    flr_vec3 cell = {size.x / n[0], size.y / n[1], size.z / n[2]};
+    for (int x = 0; x < n[0]; x++)
+        for (int y = 0; y < n[1]; y++)
+            for (int z = 0; z < n[2]; z++) {
+                flr_vec3 p = {box.low.x + (x + 0.5) * cell.x, box.low.y + (y + 0.5) * cell.y,
+                              box.low.z + (z + 0.5) * cell.z};
+                if (!flr_fit_inside(a, p)) continue;
+                flr_vec3 q = flr_pose_apply_inverse(T_a_b, p);
+                if (!flr_fit_inside(b, q)) continue;
+                found.inside++;
+                double in_a = flr_fit_point(a, p, INFINITY).distance;
+                double in_b = flr_fit_point(b, q, INFINITY).distance;
+                found.depth = fmax(found.depth, fmin(-in_a, -in_b));
+            }
+    found.volume = found.inside * cell.x * cell.y * cell.z;
+    return found;
+}
+
+/* Of a thin overlap: depth times area, the mean of both sides. */
+static double slab_volume(const flr_fit_contact *contacts, uint32_t count)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (contacts[i].distance < 0) sum += -contacts[i].distance * contacts[i].area;
+    return sum / 2;
+}
+
+static void judge_overlap(const flr_fit *a, const flr_fit *b, flr_pose T_a_b,
+                          const flr_fit_contact *contacts, uint32_t count, flr_clash_pair *pair)
+{
+    grid_result grid = measure_grid(a, b, T_a_b);
+    double slab = slab_volume(contacts, count);
+    pair->volume = grid.inside >= ENOUGH_POINTS ? grid.volume : fmax(slab, grid.volume);
+    pair->depth = fmax(pair->depth, grid.depth);
+}
+
+static void judge(const flr_clash_def *def, const flr_fit *a, const flr_fit *b, flr_pose T_a_b,
+                  const flr_fit_result *r, const flr_fit_contact *contacts, flr_clash_pair *pair)
+{
+    bool meet = r->meet || r->distance <= 0;
+    pair->distance = r->distance > 0 ? r->distance : 0;
+    pair->error = r->found ? fmax(0, r->upper - r->distance) : 0;
+    pair->depth = r->distance < 0 ? -r->distance : 0;
+    if (r->meet && pair->depth <= def->touch)
+        pair->depth = fmax(pair->depth, crossing_depth(a, b, T_a_b, r));
+    if (meet && pair->depth > def->touch) {
+        pair->state = FLR_CLASH_OVERLAP;
+        judge_overlap(a, b, T_a_b, contacts, r->contact_count, pair);
+    } else if (meet || pair->distance <= def->touch) {
+        pair->state = FLR_CLASH_CONTACT;
+        pair->depth = 0;
+    } else {
+        pair->state = pair->distance < def->clearance ? FLR_CLASH_NEAR : FLR_CLASH_OK;
+    }
+}
+
+/* One part may be in the other as a whole, with surfaces far apart. */
+static bool one_in_other(const flr_fit *a, const flr_fit *b, flr_pose T_a_b)
+{
+    flr_vec3 of_a[3], of_b[3];
+    flr_fit_triangle(a, 0, of_a);
+    flr_fit_triangle(b, 0, of_b);
+    return flr_fit_inside(a, flr_pose_apply(T_a_b, of_b[0])) ||
+           flr_fit_inside(b, flr_pose_apply_inverse(T_a_b, of_a[0]));
+}
+
+typedef struct clash_job {
+    const flr_clash_def *def;
+    flr_clash_pair *pairs;
+    flr_fit_contact *contacts; /* [workers][CONTACTS] */
+} clash_job;
+
+static flr_result measure(void *context, size_t piece, unsigned worker)
+{
+    clash_job *j = context;
+    flr_clash_pair *pair = &j->pairs[piece];
+    const flr_clash_part *one = &j->def->parts[pair->a], *other = &j->def->parts[pair->b];
+    flr_fit_contact *contacts = j->contacts + (size_t)worker * CONTACTS;
+    flr_pose T_a_b = flr_pose_mul(flr_pose_inverse(one->T_world_part), other->T_world_part);
+    flr_fit_pair *query;
+    flr_error error;
+    flr_result result = flr_fit_pair_create(one->fit, other->fit, &query, &error);
+    if (result != FLR_OK) return result;
+    flr_fit_params params = flr_default_fit_params();
+    flr_fit_result r;
+    params.max_distance = fmax(j->def->clearance, j->def->touch) * (1 + 1e-9);
+    if (one_in_other(one->fit, other->fit, T_a_b)) params.max_distance = INFINITY;
+    flr_fit_pair_query(query, T_a_b, &params, contacts, CONTACTS, &r);
+    flr_fit_pair_destroy(query);
+    if (r.found || r.meet) {
+        judge(j->def, one->fit, other->fit, T_a_b, &r, contacts, pair);
+        for (int i = 0; i < 2; i++)
+            pair->point[i] = flr_pose_apply(one->T_world_part, r.point[i]);
+        pair->at = flr_vec3_scale(flr_vec3_add(pair->point[0], pair->point[1]), 0.5);
+    } else {
+        pair->state = FLR_CLASH_OK;
+        pair->distance = INFINITY;
+    }
+    return FLR_OK;
+}
+
+/* ---- all ---- */
+
+static int by_severity(const void *a, const void *b)
+{
+    const flr_clash_pair *one = a, *other = b;
+    if (one->state != other->state) return one->state > other->state ? -1 : 1;
+    if (one->depth != other->depth) return one->depth > other->depth ? -1 : 1;
+    if (one->distance != other->distance) return one->distance < other->distance ? -1 : 1;
+    if (one->a != other->a) return one->a < other->a ? -1 : 1;
+    return one->b < other->b ? -1 : one->b > other->b;
+}
+
+flr_result flr_clash_find(const flr_clash_def *def, flr_clash_list *list, flr_error *error)
+{
+    if (!(def->clearance >= 0 && isfinite(def->clearance) && def->touch >= 0 &&
+          isfinite(def->touch)))
+        return flr_fail(error, FLR_BAD_ARGUMENT, "a clearance is a length of 0 or more");
+    candidates c = {0};
+    uint64_t skipped = 0;
+    clash_job job = {.def = def};
+    flr_result result = find_candidates(def, &c, &skipped);
+    job.contacts = malloc(flr_parallel_threads(def->threads) * CONTACTS * sizeof *job.contacts);
+    if (!job.contacts) result = FLR_NO_MEMORY;
+    job.pairs = c.pairs;
+    if (result == FLR_OK) result = flr_parallel_for(def->threads, c.count, measure, &job);
+    free(job.contacts);
+    if (result != FLR_OK) {
+        free(c.pairs);
+        return flr_fail(error, result, "no memory to check %u parts", def->part_count);
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < c.count; i++)
+        if (c.pairs[i].state != FLR_CLASH_OK || def->all) c.pairs[kept++] = c.pairs[i];
+    qsort(c.pairs, kept, sizeof *c.pairs, by_severity);
+    uint64_t all = (uint64_t)def->part_count * (def->part_count - (def->part_count > 0)) / 2;
+    *list = (flr_clash_list){.pairs = c.pairs,
+                             .pair_count = kept,
+                             .checked = all - skipped,
+                             .measured = c.count,
+                             .skipped = skipped};
+    return FLR_OK;
+}

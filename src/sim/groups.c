@@ -1,0 +1,144 @@
+/* the tree that parts are in: from a scene, and changed by a viewer */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "sim/engine_internal.h"
+
+uint32_t flr_group_list_find(const flr_group_list *groups, const char *name)
+{
+    for (uint32_t i = 0; i < groups->count; i++)
+        if (strcmp(groups->list[i].name, name) == 0) return i;
+    return FLR_ENGINE_NONE;
+}
+
+static flr_group_entry *add_group(flr_group_list *groups, const char *name)
+{
+    if (groups->count == groups->room) {
+        uint32_t room = groups->room ? 2 * groups->room : 16;
+        flr_group_entry *list = realloc(groups->list, room * sizeof *list);
+        if (!list) return NULL;
+        groups->list = list;
+        groups->room = room;
+    }
+    flr_group_entry *made = &groups->list[groups->count++];
+    made->in = FLR_ENGINE_NONE;
+    flr_text_copy(made->name, sizeof made->name, name);
+    return made;
+}
+
+uint32_t flr_group_list_make(flr_group_list *groups, const char *name, uint32_t in)
+{
+    uint32_t found = flr_group_list_find(groups, name);
+    if (found != FLR_ENGINE_NONE) return found;
+    flr_group_entry *made = add_group(groups, name);
+    if (!made) return FLR_ENGINE_NONE;
+    made->in = in;
+    return groups->count - 1;
+}
+
+bool flr_group_list_read(const flr_scene *scene, flr_group_list *groups, uint32_t *of_part)
+{
+    size_t *up = calloc(scene->group_count + 1, sizeof *up);
+    size_t *parts = calloc(scene->part_count + 1, sizeof *parts);
+    bool ok = up && parts && flr_scene_resolve_groups(scene, up, parts);
+    for (size_t i = 0; ok && i < scene->group_count; i++)
+        ok = add_group(groups, scene->groups[i].name);
+    for (size_t i = 0; ok && i < scene->group_count; i++)
+        groups->list[i].in = up[i] == SIZE_MAX ? FLR_ENGINE_NONE : (uint32_t)up[i];
+    for (size_t i = 0; ok && i < scene->part_count; i++)
+        of_part[i] = parts[i] == SIZE_MAX ? FLR_ENGINE_NONE : (uint32_t)parts[i];
+    free(up);
+    free(parts);
+    return ok;
+}
+
+/* a place after `gone` was taken out */
+static uint32_t moved(uint32_t place, uint32_t gone, uint32_t up)
+{
+    if (place == gone) place = up;
+    return place != FLR_ENGINE_NONE && place > gone ? place - 1 : place;
+}
+
+void flr_group_list_remove(flr_group_list *groups, uint32_t group, flr_part_list *parts)
+{
+    uint32_t up = groups->list[group].in;
+    for (uint32_t i = 0; i < parts->count; i++)
+        parts->list[i].group = moved(parts->list[i].group, group, up);
+    for (uint32_t i = 0; i < groups->count; i++)
+        groups->list[i].in = moved(groups->list[i].in, group, up);
+    memmove(&groups->list[group], &groups->list[group + 1],
+            (--groups->count - group) * sizeof *groups->list);
+}
+
+void flr_group_list_free(flr_group_list *groups)
+{
+    free(groups->list);
+    memset(groups, 0, sizeof *groups);
+}
+
+/* ---- the engine's ---- */
+
+bool flr_engine_group_at(const flr_engine *e, uint32_t index, const char **name, const char **in)
+{
+    if (index >= e->groups.count) return false;
+    const flr_group_entry *group = &e->groups.list[index];
+    *name = group->name;
+    *in = group->in == FLR_ENGINE_NONE ? "" : e->groups.list[group->in].name;
+    return true;
+}
+
+uint32_t flr_engine_groups(const flr_engine *e) { return e->groups.count; }
+
+/* all groups are told again, then the parts: an index may have changed */
+static void tell_groups(flr_engine *e)
+{
+    e->altered = true;
+    flr_engine_tell(e, FLR_ENGINE_EVENT_GROUPS);
+}
+
+/* Is `group` the group `above`, or in it? */
+static bool is_within(const flr_engine *e, uint32_t group, uint32_t above)
+{
+    while (group != FLR_ENGINE_NONE && group != above) group = e->groups.list[group].in;
+    return group == above && group != FLR_ENGINE_NONE;
+}
+
+flr_result flr_engine_group(flr_engine *e, const char *name, const flr_part_id *parts,
+                            uint32_t count, flr_error *error)
+{
+    if (!name[0] || strlen(name) >= FLR_ENGINE_NAME_SIZE)
+        return flr_fail(error, FLR_BAD_ARGUMENT, "a group has a name of at most %d bytes",
+                        FLR_ENGINE_NAME_SIZE - 1);
+    if (count == 0) return flr_fail(error, FLR_BAD_ARGUMENT, "a group needs a part");
+    flr_part_entry *member = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        flr_result result = flr_engine_find_id(e, parts[i], &member, error);
+        if (result != FLR_OK) return result;
+    }
+    // a new one stands where the first of its parts was
+    flr_result result = flr_engine_find_id(e, parts[0], &member, error);
+    if (result != FLR_OK) return result;
+    uint32_t group = flr_group_list_make(&e->groups, name, member->group);
+    if (group == FLR_ENGINE_NONE) return flr_engine_no_memory(error);
+    for (uint32_t i = 0; i < count; i++) {
+        if (flr_engine_find_id(e, parts[i], &member, NULL) != FLR_OK) continue;
+        member->group = group;
+        flr_engine_tell_part(e, member);
+    }
+    tell_groups(e);
+    return FLR_OK;
+}
+
+flr_result flr_engine_ungroup(flr_engine *e, const char *name, flr_error *error)
+{
+    uint32_t group = flr_group_list_find(&e->groups, name);
+    if (group == FLR_ENGINE_NONE)
+        return flr_fail(error, FLR_NOT_FOUND, "there is no group \"%.60s\"", name);
+    for (uint32_t i = 0; i < e->members.count; i++)
+        if (is_within(e, e->members.list[i].group, group))
+            flr_engine_tell_part(e, &e->members.list[i]);
+    flr_group_list_remove(&e->groups, group, &e->members);
+    tell_groups(e);
+    return FLR_OK;
+}
