@@ -68,7 +68,7 @@ says 'does not answer'
 
 # in the browser
 if [ "$sanitized" = no ] && command -v node >/dev/null && [ -d "$source_dir/web/node_modules/playwright-core" ] && grep -aq 'viewer\.js' "$feeler"; then
-  limit=1500
+  limit=3000
   run node "$source_dir/web/test/share.mjs" --feeler "$feeler"
   cat "$scratch/out"
   [ "$code" = 77 ] && finish

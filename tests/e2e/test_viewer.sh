@@ -12,7 +12,7 @@ expect 0 node "$source_dir/web/node_modules/typescript/bin/tsc" --noEmit -p "$so
 expect 0 node --test "$source_dir/web/test/unit/"
 tells '^# fail 0'
 
-limit=1500
+limit=3000
 cad=()
 [ -x "$build_dir/tests/make_cad" ] && mkdir cad && "$build_dir/tests/make_cad" cad >/dev/null && cad=(--cad "$PWD/cad")
 run node "$source_dir/web/test/page.mjs" --feeler "$feeler" "${cad[@]}"

@@ -21,6 +21,8 @@ export class Dragging {
   /** movable part under the pointer */
   hover: number = NONE;
   readonly changed = new Signal<void>();
+  /** its sticks have to be looked at: they say nothing by themselves */
+  gamepad_there = false;
   private drag: Drag | null = null;
   private pointer = { x: 0, y: 0, id: -1, inside: false };
   private moved = false; // since the last pick
@@ -148,7 +150,7 @@ export class Dragging {
   private look_around(): void {
     let hover = this.hover;
     if (this.active || !this.pointer.inside || this.hand.pointing) hover = NONE;
-    else if (this.moved && performance.now() - this.picked > PICK_MS) {
+    else if (this.moved && performance.now() - this.picked > Math.max(PICK_MS, 3 * this.picker.cost)) {
       this.moved = false;
       this.picked = performance.now();
       const pick = this.picker.at(this.pointer.x, this.pointer.y);
@@ -215,6 +217,7 @@ export class Dragging {
 
   private gamepad(seconds: number): void {
     const pad = typeof navigator.getGamepads === 'function' ? navigator.getGamepads().find((one) => one?.connected) : null;
+    this.gamepad_there = Boolean(pad);
     if (!pad) return;
     const pressed = pad.buttons[0]?.pressed ?? false;
     if (pressed && !this.pad_pressed) {

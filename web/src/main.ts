@@ -16,6 +16,7 @@ import { Model } from './model.ts';
 import { Notices } from './notices.ts';
 import { Overlays } from './overlays.ts';
 import { Overlaps } from './overlaps.ts';
+import { Beat, Pacer } from './pacer.ts';
 import { Panels } from './panels.ts';
 import { People } from './people.ts';
 import { Picker } from './pick.ts';
@@ -30,6 +31,9 @@ import { Status } from './status.ts';
 import { Stillness } from './stillness.ts';
 import { Theme } from './theme.ts';
 import { take_token, TokenForm } from './token.ts';
+
+const RATE = 60; // states a second
+const SLOW_RATE = 20; // … where pictures take long
 
 function socket_address(): string {
   const address = new URL('ws', location.href);
@@ -170,14 +174,35 @@ async function main(): Promise<void> {
   });
 
   const stillness = new Stillness();
-  for (const news of [model.on_scene, model.on_part, model.on_part_gone, model.on_proximity, model.on_voxels, model.on_people, people.moved, theme.changed, clearance.changed, overlays.came] as Signal<unknown>[])
-    news.on(() => stillness.stir(4));
-  loader.progress.on(() => stillness.stir());
-  new ResizeObserver(() => stillness.stir()).observe(canvas);
+  const pacer = new Pacer(stage.renderer.getContext() as WebGL2RenderingContext);
+  const stir = () => {
+    stillness.stir(performance.now());
+    beat.wake();
+  };
+  for (const news of [model.on_scene, model.on_part, model.on_part_gone, model.on_proximity, model.on_voxels, model.on_people, people.moved, theme.changed, clearance.changed, overlays.came, dragging.changed, loader.progress] as Signal<unknown>[])
+    news.on(stir);
+  new ResizeObserver(stir).observe(canvas);
+  for (const name of ['pointermove', 'pointerdown', 'pointerup', 'wheel', 'keydown', 'keyup', 'click', 'change', 'input', 'resize'])
+    window.addEventListener(name, stir, { capture: true, passive: true });
+  model.on_state.on((state) => {
+    if (stillness.moved(performance.now(), state, eye.camera.matrixWorld.elements)) beat.wake();
+  });
 
   let last = performance.now();
-  let was_moving = false;
-  const draw = (now: number) => {
+  let moved_at = last;
+  const draw = (moving: boolean, now: number) => {
+    if (!model.scene && connection.state !== 'lost' && connection.state !== 'refused') return; // the scene comes in a moment
+    if (!pacer.ready(now, (milliseconds) => stage.pace(milliseconds))) return;
+    if (moving) stage.soften();
+    else if (now - moved_at < 3 * pacer.mean || !stage.sharpen()) return;
+    stage.renderer.render(stage.scene, eye.camera);
+    stillness.drawn();
+    pacer.drawn(now);
+    status.picture(now, moving);
+  };
+  /** gives whether to look again at the next chance */
+  const look = () => {
+    const now = performance.now();
     const seconds = Math.min(0.1, (now - last) / 1000);
     last = now;
     if (hand.holding !== NONE) overlays.grips.set(hand.hand, hand.grip);
@@ -193,18 +218,16 @@ async function main(): Promise<void> {
     panels.update();
     clearance.update(now);
     overlaps.update();
-    plots.update(now);
-    status.update(now);
-    const moving = stillness.moved(model.state, eye.camera.matrixWorld.elements);
-    if (moving) {
-      if (was_moving) stage.pace(1000 * seconds);
-      stage.soften();
-    }
-    if (moving || stage.sharpen()) stage.renderer.render(stage.scene, eye.camera);
-    was_moving = moving;
-    window.requestAnimationFrame(draw);
+    plots.update(now, pacer.slow);
+    status.update(now, pacer.slow);
+    model.set_rate(pacer.slow ? SLOW_RATE : RATE);
+    const moving = stillness.moved(now, model.state, eye.camera.matrixWorld.elements);
+    if (moving) moved_at = now;
+    draw(moving, now);
+    return moving || dragging.active || dragging.gamepad_there;
   };
-  window.requestAnimationFrame(draw);
+  const beat = new Beat(look, () => pacer.rest_ms);
+  beat.wake();
   connection.open();
 
   // what tests read; nothing here changes anything
@@ -230,6 +253,7 @@ async function main(): Promise<void> {
       get replaying() { return model.replaying; },
       get latency() { return { p50: connection.latency.p50, p95: connection.latency.p95, samples: connection.latency.samples }; },
       get fps() { return status.fps; },
+      get pictures() { return pacer.pictures; },
       get pointing() { return hand.pointing; },
       get hand() { return hand.hand; },
       get hand_pose() { return hand.pose; },

@@ -36,6 +36,8 @@ export class Model {
   /** the part that was clicked or held last: keys, clearance and overlays are about it */
   selected: number = NONE;
   wants: Wants = { contacts: true, proximity: true, voxels: false };
+  /** states a second that this page asks for while it is seen */
+  private state_rate = 60;
   /** the last sentence of health about the rate */
   rate_sentence = '';
 
@@ -86,7 +88,14 @@ export class Model {
     const wants = want.WANT_STATE | want.WANT_JOBS | want.WANT_EVENTS | want.WANT_GAPS | (contacts ? want.WANT_CONTACTS : 0) |
       (proximity ? want.WANT_PROXIMITY : 0) | (voxels ? want.WANT_VOXELS : 0);
     // a page in the background draws nothing: once a second keeps its plots and banners alive
-    void this.connection.ask('watch', { wants, state_rate: document.hidden ? 1 : 60 }).catch(() => undefined);
+    void this.connection.ask('watch', { wants, state_rate: document.hidden ? 1 : this.state_rate }).catch(() => undefined);
+  }
+
+  /** asks for so many states a second */
+  set_rate(states: number): void {
+    if (states === this.state_rate) return;
+    this.state_rate = states;
+    if (this.connection.state === 'open') this.watch();
   }
 
   /** after a welcome everything is asked anew: it may be another controller */

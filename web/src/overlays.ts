@@ -30,7 +30,7 @@ interface HandObject {
 
 export class Overlays {
   show = { contacts: true, forces: true, ghost: true, voxels: false };
-  /** voxels or points that were asked for are there */
+  /** voxels or points that were asked for are there, or those that were near are no more */
   readonly came = new Signal<void>();
   private hands: HandObject[] = [];
   private palette: Palette | null = null;
@@ -105,6 +105,7 @@ export class Overlays {
     const holding = state.hands.some((hand) => hand.held !== NONE);
     // what was near is near no more soon after nothing is held
     if (!this.show.voxels || (!holding && performance.now() - this.near_at > 500)) {
+      if (this.near.count) this.came.emit(); // and gone
       this.near.count = 0;
       this.near_voxels.clear();
     }

@@ -38,12 +38,16 @@ export class Picker {
       }`,
   });
 
+  /** ms that the last one took: where drawing is slow one looks less often */
+  cost = 0;
+
   constructor(private readonly stage: Stage, private readonly eye: Eye, private readonly canvas: HTMLCanvasElement) {}
 
   at(client_x: number, client_y: number): Pick | null {
     const box = this.canvas.getBoundingClientRect();
     const x = Math.floor(client_x - box.left), y = Math.floor(client_y - box.top);
     if (x < 0 || y < 0 || x >= box.width || y >= box.height) return null;
+    const began = performance.now();
     const { renderer, scene } = this.stage;
     const camera = this.eye.camera;
     const kept = { background: scene.background, auto: scene.matrixWorldAutoUpdate, shadow: renderer.shadowMap.autoUpdate };
@@ -79,6 +83,7 @@ export class Picker {
       mesh.material = material;
       mesh.onBeforeRender = before;
     }
+    this.cost = performance.now() - began;
     const part = numbers.get(Math.round(this.pixel[0]!)) ?? NONE;
     if (part === NONE) return null;
     // the ray's direction is of unit length; the depth is along the view

@@ -1,5 +1,5 @@
 // Live plots: the last twenty seconds of compute time, points tested, contacts, travel limit and force. Samples come with the
-// states; they are drawn ten times a second, which is what a person can follow.
+// states; they are drawn ten times a second, which is what a person can follow, or once where drawing is slow.
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { h } from './dom.ts';
@@ -131,9 +131,9 @@ export class Plots {
     }
   }
 
-  /** from the picture's loop; draws when it is time to */
-  update(now: number): void {
-    if (now - this.drawn < 100 || this.root.hidden || !this.times.length) return;
+  /** at every look; draws when it is time to */
+  update(now: number, slow: boolean): void {
+    if (now - this.drawn < (slow ? 1000 : 100) || this.root.hidden || !this.times.length) return;
     this.drawn = now;
     const last = this.times[this.times.length - 1]!;
     for (const { plot, data, series, value } of this.plots) {

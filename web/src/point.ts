@@ -97,7 +97,7 @@ export class Pointing {
       return;
     }
     if (!this.pointer.inside || now - this.sent < HOVER_MS) return;
-    if (now - this.picked > PICK_MS) {
+    if (now - this.picked > Math.max(PICK_MS, 3 * this.picker.cost)) {
       this.moved = false;
       this.picked = now;
       this.surface = this.picker.at(this.pointer.x, this.pointer.y)?.at ?? null;

@@ -15,6 +15,8 @@ import type { Palette } from './theme.ts';
 /** lines of edges are left out of chunks beyond this: they would be black */
 const MOST_EDGES = 60000;
 
+const LEAST_SHARPNESS = 0.3;
+
 /** auto: fine, unless there is no graphics card */
 export type Quality = 'auto' | 'high' | 'low';
 
@@ -96,6 +98,8 @@ export class Stage {
     this.software = quality === 'low' || (quality === 'auto' && /swiftshader|llvmpipe|software/i.test(device_name()));
     this.renderer = new WebGLRenderer({ canvas, antialias: !this.software, powerPreference: 'high-performance' });
     this.renderer.toneMapping = NeutralToneMapping;
+    // asking whether a shader is right waits for all that the graphics card has to do, for other pages, too
+    this.renderer.debug.checkShaderErrors = false;
     this.full_ratio = this.software ? 1 : Math.min(2, window.devicePixelRatio);
     this.renderer.setPixelRatio(this.full_ratio);
     this.renderer.shadowMap.enabled = !this.software;
@@ -155,7 +159,7 @@ export class Stage {
   pace(milliseconds: number): void {
     if (this.quality === 'high') return;
     this.slow = 0.8 * this.slow + 0.2 * milliseconds;
-    if (this.slow > 40 && this.sharpness > 0.4) this.set_sharpness(Math.max(0.4, this.sharpness * 0.8));
+    if (this.slow > 40 && this.sharpness > LEAST_SHARPNESS) this.set_sharpness(Math.max(LEAST_SHARPNESS, this.sharpness * 0.8));
     else if (this.slow < 18 && this.sharpness < 1) this.set_sharpness(Math.min(1, this.sharpness * 1.25));
   }
 

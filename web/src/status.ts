@@ -16,7 +16,7 @@ function paging(state: message_state): string {
 export class Status {
   fps = 0;
   private frames = new Window(120);
-  private last = 0;
+  private last = 0; // when the last picture of something that moves was drawn; 0: all stands
   private shown = 0;
   private recorded_since = 0; // or since this page is there
 
@@ -26,13 +26,18 @@ export class Status {
     text(by_id('status-mesh'), loaded < wanted ? `meshes ${loaded} / ${wanted}` : `${count(this.stage.triangles)} triangles`);
   }
 
-  update(now: number): void {
-    if (this.last) this.frames.add(now - this.last);
-    this.last = now;
-    if (now - this.shown < 250) return;
+  /** a picture was drawn, of something that moves or of what stands */
+  picture(now: number, moving: boolean): void {
+    if (this.last && moving) this.frames.add(now - this.last);
+    this.last = moving ? now : 0;
+  }
+
+  /** at every look; `slow`: drawing takes long */
+  update(now: number, slow: boolean): void {
+    if (now - this.shown < (slow ? 1000 : 250)) return;
     this.shown = now;
     const { connection, state } = this.model;
-    this.fps = 1000 / this.frames.quantile(0.5);
+    this.fps = this.frames.count ? 1000 / this.frames.quantile(0.5) : 0;
     const chip = by_id('rate');
     if (connection.state !== 'open' || !state) {
       text(chip, connection.state === 'open' ? 'waiting for the loop' : 'not connected');

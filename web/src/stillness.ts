@@ -1,4 +1,4 @@
-// A picture is drawn only when it would differ from the last one: states come sixty times a second, also when nothing moves.
+// A picture is drawn only if it would differ from the last one: states come sixty times a second, also when nothing moves.
 import type { message_state } from './protocol.mjs';
 
 /** a number that differs when what is drawn of a state does (but for the odds of two sums being equal) */
@@ -30,28 +30,33 @@ export function fingerprint(state: message_state): number {
   return sum;
 }
 
+const SWAY_MS = 330; // after anything a person does: damped motion, menus that switch overlays
+
+/** Whether there is something new to draw. Counted in pictures and in time, so that a slow machine draws two and not twenty. */
 export class Stillness {
-  private left = 10; // pictures to be drawn whatever happens
+  private left = 2; // pictures to be drawn whatever happens
+  private until = 0; // ms: up to then something may still move
   private last = NaN;
 
-  constructor() {
-    // after anything a person does, some pictures more: damped motion, menus that switch overlays
-    for (const name of ['pointermove', 'pointerdown', 'pointerup', 'wheel', 'keydown', 'keyup', 'click', 'change', 'input', 'resize'])
-      window.addEventListener(name, () => this.stir(), { capture: true, passive: true });
-  }
-
-  stir(pictures = 20): void {
+  /** so many pictures more, and all there is time for in so many ms */
+  stir(now: number, pictures = 2, ms = SWAY_MS): void {
     this.left = Math.max(this.left, pictures);
+    this.until = Math.max(this.until, now + ms);
   }
 
-  /** whether to draw now; `eye` is the camera's matrix */
-  moved(state: message_state | null, eye: readonly number[]): boolean {
+  /** looks at what would be drawn, and says whether to; `eye` is the camera's matrix */
+  moved(now: number, state: message_state | null, eye: readonly number[]): boolean {
     let sum = state ? fingerprint(state) : 0;
     eye.forEach((value, k) => (sum += value * (k + 1.37)));
     if (sum !== this.last) {
       this.last = sum;
-      this.stir(2);
+      this.stir(now, 2, 0);
     }
-    return this.left-- > 0;
+    return this.left > 0 || now < this.until;
+  }
+
+  /** a picture of it is drawn */
+  drawn(): void {
+    this.left = Math.max(0, this.left - 1);
   }
 }

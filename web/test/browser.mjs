@@ -3,8 +3,8 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { chromium } from 'playwright-core';
 
-/** ms after which a wait counts as hung. Whatever a test waits for is a condition: how long it takes is the machine's affair. */
-export const PATIENCE = Number(process.env.FEELER_PATIENCE ?? 300000);
+/** ms after which starting a browser, opening a page or clicking in one counts as hung */
+const PATIENCE = 900000;
 export const NONE = 4294967295;
 
 /** the first Chromium on the path; null: none */
@@ -25,14 +25,51 @@ export async function launch() {
   return chromium.launch({
     executablePath: find_chromium(),
     timeout: PATIENCE,
-    args: ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
+    // WebGL is drawn by SwiftShader, and only WebGL: the rest of the page that way would cost ten times as much
+    args: ['--no-sandbox', '--disable-gpu', '--enable-unsafe-swiftshader', '--num-raster-threads=1'],
   });
 }
 
-/** an empty page that waits as long as the tests do */
+/** Whatever a test waits for is a condition: how long it takes is the machine's affair. Patience is counted in work, not in seconds:
+ * it ends when the page has had 3000 turns of a timer of 100 ms and its controller has done 150,000 frames, and the condition still does not
+ * hold. A busy machine does less in a second, so a test waits longer there. A controller that has stopped is waited for 15 minutes. */
+export class Patience {
+  constructor(page) {
+    this.page = page;
+    this.began = performance.now();
+    this.start = null;
+    this.looked = this.began;
+  }
+
+  async work() {
+    return this.page.evaluate(() => ({ turns: window.turns ?? 0, frame: window.feeler?.state?.frame ?? 0 }));
+  }
+
+  /** whether it has ended; the work is looked at every five seconds */
+  async spent() {
+    const now = performance.now();
+    if (this.start && now - this.looked < 5000) return false;
+    this.looked = now;
+    const work = await this.work();
+    // a page that was opened anew, or a controller that was started again, counts from the beginning
+    if (!this.start || work.turns < this.start.turns || work.frame < this.start.frame) this.start = work;
+    return now - this.began > PATIENCE || (work.turns - this.start.turns >= 3000 && work.frame - this.start.frame >= 150000);
+  }
+}
+
+/** an empty page that waits as long as the tests do. It counts the turns of a timer, and notes what toasts say. */
 export async function new_page(browser, options) {
   const page = await browser.newPage(options);
   page.setDefaultTimeout(PATIENCE);
+  await page.addInitScript(() => {
+    window.turns = 0;
+    window.toasts = [];
+    setInterval(() => window.turns++, 100);
+    new MutationObserver((changes) => {
+      for (const change of changes)
+        for (const node of change.addedNodes) if (node.classList?.contains('toast')) window.toasts.push(node.textContent);
+    }).observe(document, { childList: true, subtree: true });
+  });
   return page;
 }
 
@@ -55,10 +92,15 @@ export async function open_page(browser, url, trouble, options = {}) {
 }
 
 export async function until(page, predicate, what, argument = undefined) {
-  try {
-    await page.waitForFunction(predicate, argument, { timeout: PATIENCE, polling: 50 });
-  } catch (error) {
-    throw new Error(`did not happen: ${what} (${String(error.message).split('\n')[0]})`);
+  const patience = new Patience(page);
+  for (;;) {
+    try {
+      await page.waitForFunction(predicate, argument, { timeout: 30000, polling: 50 });
+      return;
+    } catch (error) {
+      const reason = String(error.message).split('\n')[0];
+      if (!/Timeout/.test(reason) || (await patience.spent())) throw new Error(`did not happen: ${what} (${reason})`);
+    }
   }
 }
 
@@ -83,7 +125,7 @@ export async function find_part(page, name) {
 
 /** presses on a part. A page that is drawn slowly may have shown it where it was: then the press found nothing, and is made again */
 export async function take(page, name) {
-  for (const limit = performance.now() + PATIENCE; performance.now() < limit;) {
+  for (const patience = new Patience(page); !(await patience.spent());) {
     const place = await find_part(page, name);
     await page.mouse.move(place.x, place.y);
     await page.mouse.down();
@@ -116,6 +158,10 @@ export async function let_go(page) {
   await until(page, () => window.feeler.holding === 4294967295 && window.feeler.state.hands[window.feeler.hand].held === 4294967295, 'let go');
 }
 
+/** whether the part in this page's hand is held at its controller, too */
+export const holds = (page) =>
+  page.evaluate(() => window.feeler.holding !== 4294967295 && window.feeler.state?.hands[window.feeler.hand]?.held === window.feeler.holding);
+
 /** moves the hand by a vector of the world, as far as the view plane allows; the button stays down */
 export async function drag_by(page, place, by, steps = 8) {
   const from = await page.evaluate((at) => window.feeler.project(at), place.at);
@@ -133,7 +179,7 @@ export async function drag_by(page, place, by, steps = 8) {
 export async function settled(page, name) {
   const look = () => page.evaluate((wanted) => ({ p: window.feeler.parts.find((part) => part.name === wanted).pose.p, frame: window.feeler.state.frame }), name);
   let since = await look();
-  for (const limit = performance.now() + PATIENCE; performance.now() < limit;) {
+  for (const patience = new Patience(page); !(await patience.spent());) {
     await page.waitForTimeout(50);
     const now = await look();
     if (Math.hypot(...now.p.map((value, k) => value - since.p[k])) >= 2e-5 || now.frame < since.frame) since = now;

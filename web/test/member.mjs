@@ -18,7 +18,7 @@ socket.binaryType = 'arraybuffer';
 const people = new Map(), parts = new Map(), answers = new Map();
 let guests = { hands: [], parts: [] }, state = null, request = 0;
 
-const PATIENCE = 300000; // ms after which a wait counts as hung
+const PATIENCE = 900000; // ms after which a wait counts as hung
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const send = (name, body, number = 0) => socket.send(encode(name, body, number));
 const ask = (name, body) => new Promise((resolve, reject) => {

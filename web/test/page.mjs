@@ -108,7 +108,7 @@ async function press_rib(by) {
 let page = null;
 let stop_two = NaN;
 await step('opens', async () => {
-  page = await open_page(browser, server.url, trouble);
+  page = await open_page(browser, `${server.url}?quality=low`, trouble);
   check((await page.locator('#scene-name').textContent()).length > 0, 'the scene has a name');
   check(await page.locator('#banner').isHidden(), 'no banner while connected');
   await until(page, () => /Hz/.test(document.getElementById('rate').textContent), 'the rate is told');
@@ -313,7 +313,7 @@ await step('a file with y up is stood up, what is no mesh is told with what is r
 
 await step('two pages see the same', async () => {
   // small: where there is no graphics card, two pages that draw cost twice
-  const other = await open_page(browser, server.url, trouble, { colorScheme: 'light', viewport: { width: 560, height: 360 } });
+  const other = await open_page(browser, `${server.url}?quality=low`, trouble, { colorScheme: 'light', viewport: { width: 560, height: 360 } });
   check((await other.evaluate(() => window.feeler.theme)) === 'light', 'a page follows the system’s theme');
   const place = await take(page, 'bracket');
   await drag_by(page, place, [0, 0.03, 0]);
@@ -421,7 +421,7 @@ await server.close();
 if (feeler) await step('a point touches a butterfly', async () => {
   const shown = await demo(feeler, 'probe');
   try {
-    page = await open_page(browser, shown.url, before_loss, { viewport: { width: 900, height: 560 } });
+    page = await open_page(browser, `${shown.url}?quality=low`, before_loss, { viewport: { width: 900, height: 560 } });
     await touch_butterfly();
   } finally {
     await page.close(); // before its controller ends, or it would try to find it again

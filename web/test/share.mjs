@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { drag_by, find_chromium, find_part, frames, launch, let_go, open_page, part_of, PATIENCE, settled, take, until } from './browser.mjs';
+import { drag_by, find_chromium, find_part, frames, holds, launch, let_go, open_page, part_of, Patience, settled, take, until } from './browser.mjs';
 import { share } from './serve.mjs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -36,43 +36,63 @@ const step = async (what, action) => {
   }
 };
 const distance = (a, b) => Math.hypot(...a.map((value, k) => value - b[k]));
-/** the part is at the same place on both pages, within so many metres */
-const together = async (name, within, what) => {
-  let far = Infinity;
-  for (const limit = performance.now() + PATIENCE; far > within && performance.now() < limit;) {
+/** waits until the part is at the same place on both pages, within so many metres; gives up early where `lost` says so */
+const together = async (name, within, lost = async () => false) => {
+  for (const patience = new Patience(a); ;) {
     const [here, there] = await Promise.all([part_of(a, name), part_of(b, name)]);
-    far = distance(here.pose.p, there.pose.p);
-    if (far > within) await a.waitForTimeout(100);
+    const far = distance(here.pose.p, there.pose.p);
+    if (far <= within) return true;
+    if (await lost()) return false;
+    if (await patience.spent()) throw new Error(`${name}: ${far} m apart`);
+    await a.waitForTimeout(100);
   }
-  check(far <= within, `${what}: ${far} m apart`);
 };
 /** all have let go: the same to the last bit */
 const same = async (name) => {
-  let is = false;
-  for (const limit = performance.now() + PATIENCE; !is && performance.now() < limit;) {
+  for (const patience = new Patience(a); ;) {
     const [here, there] = await Promise.all([part_of(a, name), part_of(b, name)]);
-    is = JSON.stringify(here.pose) === JSON.stringify(there.pose);
-    if (!is) await a.waitForTimeout(100);
+    if (JSON.stringify(here.pose) === JSON.stringify(there.pose)) return;
+    if (await patience.spent()) throw new Error(`${name} is at ${here.pose.p} and at ${there.pose.p}: not the same to the last bit`);
+    await a.waitForTimeout(100);
   }
-  check(is, `${name} is at the same place on both sides to the last bit`);
 };
 
 /** a client without a page does something at a controller: see member.mjs */
 const client = (member, ...words) =>
-  promisify(execFile)(process.execPath, [fileURLToPath(new URL('member.mjs', import.meta.url)), new URL(member.url).port, ...words.map(String)], { timeout: PATIENCE });
+  promisify(execFile)(process.execPath, [fileURLToPath(new URL('member.mjs', import.meta.url)), new URL(member.url).port, ...words.map(String)]);
 /** how often a controller said that another is not heard: on a machine that stalls for 2.5 s that is so, and hands are empty after it */
 const losses = () => session.members.reduce((sum, member) => sum + (member.said().match(/not heard/g)?.length ?? 0), 0);
-/** tries again where the machine has stalled meanwhile */
+/** tries again where the machine has stalled meanwhile; what was said in between goes into the log */
 const patiently = async (action) => {
   for (let left = 5; ; left--) {
-    const before = losses();
+    const before = losses(), pages = [['Ada', a], ['Bob', b]];
+    const heard = await Promise.all(pages.map(([, page]) => page.evaluate(() => window.toasts.length)));
     if (await action(() => losses() > before)) return;
-    if (losses() === before || !left) throw new Error('not so, though all were heard all the time');
-    console.log('    somebody was not heard for a while: once more');
+    let excuses = losses() - before;
+    const says = [`not heard ${excuses} times`];
+    for (const [k, [name, page]] of pages.entries()) {
+      const { said, held } = await page.evaluate((from) => ({ said: window.toasts.slice(from), held: window.feeler.state?.hands.map((hand) => hand.held) }), heard[k]);
+      excuses += said.length;
+      says.push(`${name} holds ${held}, was told ${JSON.stringify(said)}`);
+    }
+    if (!excuses || !left) throw new Error(`not so: ${says.join('; ')}`);
+    console.log(`    once more: ${says.join('; ')}`);
     for (const page of [a, b])
-      await until(page, () => window.feeler.people.every((person) => person.bits & 4 && !(person.bits & 8)), 'all are heard again');
+      await until(page, () => window.feeler.connected && window.feeler.people.every((person) => person.bits & 4 && !(person.bits & 8)), 'all are heard again');
   }
 };
+/** where the page's hand holds the part; takes it where it does not */
+const in_hand = async (page, name, place) => {
+  if (place && (await holds(page))) return place;
+  await page.mouse.up();
+  await until(page, () => window.feeler.holding === 4294967295, 'the hand is empty');
+  return take(page, name);
+};
+/** the hand and the pointer where they are now: what others do moves a part in one's hand */
+const now_at = async (page) => page.evaluate(() => {
+  const hand = window.feeler.state.hands[window.feeler.hand];
+  return { at: hand.T_world_hand.p, ...window.feeler.project(hand.T_world_hand.p) };
+});
 
 const session = await share(feeler);
 const browser = await launch();
@@ -103,28 +123,42 @@ await step('each sees the other’s hand', async () => {
 
 let place_a = null, place_b = null;
 await step('Ada drags a part: Bob sees it there, in her hand', async () => {
-  place_a = await take(a, 'bracket');
-  place_a = await drag_by(a, place_a, [-0.04, 0.05, 0]);
-  await until(b, () => window.feeler.guests.parts.some((part) => part.member !== 0), 'somebody holds it');
-  await together('bracket', 0.001, 'held by Ada');
-  const [guest, colour] = await b.evaluate(() => [window.feeler.guests.parts[0], window.feeler.people.find((person) => person.name === 'Ada')]);
-  check(guest.member === colour.member, 'Ada holds it');
-  // her hand is seen where it is, and holds the part
-  const hand = await b.evaluate(() => window.feeler.guests.hands.find((one) => one.held !== 4294967295));
-  const there = await a.evaluate(() => window.feeler.state.hands.find((one) => one.held !== 4294967295));
-  check(hand && there && hand.held === guest.part && distance(hand.T_world_hand.p, there.T_world_hand.p) < 0.005, `her hand: ${JSON.stringify([hand, there])}`);
+  await patiently(async () => {
+    place_a = await in_hand(a, 'bracket', place_a);
+    place_a = await drag_by(a, place_a, [-0.04, 0.05, 0]);
+    if (!(await holds(a)) || !(await together('bracket', 0.001, async () => !(await holds(a))))) return false;
+    // her hand is seen where it is, and holds the part
+    const there = await a.evaluate(() => window.feeler.state.hands.find((one) => one.held !== 4294967295));
+    await until(b, ({ held, at }) => {
+      const ada = window.feeler.people.find((person) => person.name === 'Ada');
+      const hand = window.feeler.guests.hands.find((one) => one.held === held);
+      return window.feeler.guests.parts.some((part) => part.part === held && part.member === ada.member) &&
+        hand && Math.hypot(...hand.T_world_hand.p.map((value, k) => value - at[k])) < 0.005;
+    }, 'Ada holds it, and her hand is seen there', { held: there.held, at: there.T_world_hand.p });
+    return true;
+  });
   if (shots) await b.screenshot({ path: join(shots, 'guest.png') });
 });
 
 await step('both hold it and carry it together', async () => {
-  place_b = await take(b, 'bracket');
-  await until(a, () => window.feeler.guests.parts.some((part) => part.member !== 0), 'Ada knows that Bob holds it');
-  const before = (await part_of(a, 'bracket')).pose.p;
-  await Promise.all([drag_by(a, place_a, [0, -0.05, 0], 16), drag_by(b, place_b, [0, -0.05, 0], 16)]);
-  await settled(a, 'bracket');
-  await together('bracket', 0.002, 'held by both');
-  const now = (await part_of(b, 'bracket')).pose.p;
-  check(now[1] < before[1] - 0.03, `carried from ${before[1]} to ${now[1]}`);
+  let way = -0.05;
+  await patiently(async () => {
+    const both = async () => (await holds(a)) && (await holds(b));
+    place_a = await in_hand(a, 'bracket', place_a);
+    place_b = await in_hand(b, 'bracket', place_b);
+    for (const page of [a, b]) await until(page, () => window.feeler.guests.parts.some((part) => part.member !== 0) || window.feeler.holding === 4294967295, 'each knows that the other holds it');
+    await settled(a, 'bracket');
+    const before = (await part_of(a, 'bracket')).pose.p;
+    [place_a, place_b] = await Promise.all([[a, place_a], [b, place_b]].map(([page, place]) => drag_by(page, place, [0, way, 0], 16)));
+    // as long as both hold it and the hands have arrived, it comes to one place, however slowly
+    for (const page of [a, b]) await settled(page, 'bracket');
+    if (!(await both()) || !(await together('bracket', 0.002, async () => !(await both())))) return false;
+    const carried = (await part_of(b, 'bracket')).pose.p[1] - before[1], wanted = way;
+    way = -way; // once more is back again
+    if (!(await both())) return false;
+    check(carried / wanted > 0.6, `carried by ${1000 * carried} of ${1000 * wanted} mm`);
+    return true;
+  });
   if (shots)
     for (const [page, name] of [[a, 'ada'], [b, 'bob']]) {
       // a picture of a controller that keeps up, without haste: toasts go, edges become smooth
@@ -137,20 +171,14 @@ await step('both hold it and carry it together', async () => {
 await step('Ada lets go, Bob carries it on; then it lies at one place', async () => {
   await a.mouse.up();
   await until(b, () => window.feeler.guests.parts.every((part) => part.member === 0), 'Bob has it alone');
+  const still_has = await holds(b);
   await patiently(async () => {
-    if (await b.evaluate(() => window.feeler.state.hands.some((one) => one.held !== 4294967295))) return true;
-    if (!losses()) return false;
-    await b.mouse.up();
-    place_b = await take(b, 'bracket');
-    return true;
+    if (!still_has && !losses()) return false;
+    place_b = await in_hand(b, 'bracket', place_b);
+    await drag_by(b, { ...place_b, ...(await now_at(b)) }, [0.03, 0.04, 0]);
+    await settled(b, 'bracket');
+    return (await holds(b)) && (await together('bracket', 0.001, async () => !(await holds(b))));
   });
-  place_b = { ...place_b, ...(await b.evaluate(() => {
-    const hand = window.feeler.state.hands.find((one) => one.held !== 4294967295);
-    return { at: hand.T_world_hand.p, ...window.feeler.project(hand.T_world_hand.p) };
-  })) };
-  await drag_by(b, place_b, [0.03, 0.04, 0]);
-  await settled(b, 'bracket');
-  await together('bracket', 0.001, 'held by Bob');
   await b.mouse.up();
   await until(b, () => window.feeler.state.hands.every((hand) => hand.held === 4294967295), 'let go');
   await same('bracket');
@@ -184,7 +212,7 @@ await step('a wall is caught between two instances: who follows is told, and it 
     await until(a, () => window.feeler.parts.find((part) => part.name === 'bracket').pose.p[2] < 0.06, 'and down there');
     await client(bob, 'pause', 0);
     const caught = () => b.evaluate(() => /caught between bracket here and at Ada/.test(document.getElementById('status-shared').textContent));
-    for (const limit = performance.now() + PATIENCE; performance.now() < limit && !lost(); await b.waitForTimeout(100)) if (await caught()) return true;
+    for (const patience = new Patience(b); !(await patience.spent()) && !lost(); await b.waitForTimeout(100)) if (await caught()) return true;
     await client(ada, 'release');
     await holds;
     return false;
