@@ -414,8 +414,9 @@ static const flr_option options[] = {
     {.name = "offset",
      .type = FLR_OPTION_INTEGER,
      .argument = "N",
-     .help = "of marks of 2 bits: the force layer that is built in; default 2: exact surfaces cannot "
-             "meet unnoticed",
+     .help =
+         "of marks of 2 bits: the force layer that is built in; default 2: exact surfaces cannot "
+         "meet unnoticed",
      .offset = offsetof(voxelize_values, layer),
      .min = 0,
      .max = 7},

@@ -31,7 +31,7 @@ void flr_touch_apply(const flr_touch_options *touch, flr_contact_params *params)
      .type = FLR_OPTION_INTEGER,                                                                   \
      .argument = "N",                                                                              \
      .help = "voxels before the surface at which force begins; default: the scene's, else 2: "     \
-             "exact surfaces cannot meet unnoticed; beyond 7 the points come from a free layer",    \
+             "exact surfaces cannot meet unnoticed; beyond 7 the points come from a free layer",   \
      .offset = offsetof(values, touch.force_layer),                                                \
      .min = 0,                                                                                     \
      .max = 252},                                                                                  \

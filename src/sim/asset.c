@@ -286,10 +286,10 @@ static flr_result keep_whole(const flr_shape_def *def, const flr_voxelize_def *h
     const bool layer = def->layer > 0 && !def->no_points;
     flr_result result = check_table(def, error);
     if (result == FLR_OK)
-        result = flr_cache_voxelize(def->env, def->cache ? def->cache : &none, def->mesh->mesh, how,
-                                    def->no_voxels && !layer ? NULL : &made->voxmap,
-                                    def->no_points || layer ? NULL : &made->shell, &made->report,
-                                    error);
+        result =
+            flr_cache_voxelize(def->env, def->cache ? def->cache : &none, def->mesh->mesh, how,
+                               def->no_voxels && !layer ? NULL : &made->voxmap,
+                               def->no_points || layer ? NULL : &made->shell, &made->report, error);
     if (result == FLR_OK && layer) result = take_layer(def, made, error);
     if (result == FLR_OK && made->voxmap)
         result = flr_contact_table_make(made->voxmap, still_flattening, (void *)(uintptr_t)def,
@@ -472,7 +472,7 @@ static flr_result read_part(const flr_parts_def *def, flr_scene_loader *loader, 
                             uint32_t *meshes, flr_part_list *parts, flr_error *error)
 {
     const flr_scene_part *from = &def->scene->parts[i];
-    bool falls = flr_vec3_length2(def->scene->gravity) > 0 ||
+    bool falls = flr_vec3_length2(def->scene->gravity) > 0 || flr_scene_part_is_driven(from) ||
                  def->scene->contact.engine == FLR_ENGINE_SPHERES;
     flr_part_entry part = {.part = i,
                            .kind = !from->moving ? FLR_PART_STATIC
@@ -481,6 +481,7 @@ static flr_result read_part(const flr_parts_def *def, flr_scene_loader *loader, 
                            .colour = flr_build_job_colour(from->colour, i),
                            .density = from->density,
                            .mass = from->mass,
+                           .constraint = from->constraint,
                            .T_start = from->T_world_part};
     flr_text_copy(part.name, sizeof part.name, from->name);
     double given = from->moving ? def->moving_voxel : def->voxel;

@@ -82,7 +82,8 @@ typedef struct flr_shape_def {
     double voxel;
     bool hollow, on_surface;
     bool no_voxels, no_points; /* one of them is not wanted */
-    unsigned layer; /* points come from the free voxels of this layer (flr_shape_split_layer); 0: from the surface */
+    unsigned
+        layer; /* points come from the free voxels of this layer (flr_shape_split_layer); 0: from the surface */
     unsigned threads;
     /* bytes: what is larger is paged from the cache's files; then there are no points. 0: nothing is */
     uint64_t memory;
@@ -128,6 +129,7 @@ typedef struct flr_part_entry {
     uint32_t colour;
     double density,
         mass; /* kg/m^3, kg: as given, at most one of them; both 0: the apparent mass counts */
+    flr_world_constraint constraint; /* what acts on it */
     flr_pose T_start, T_goal;
     bool has_goal;
     flr_shape *shape;

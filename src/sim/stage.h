@@ -72,7 +72,8 @@ typedef struct flr_stage {
     struct flr_static_scene *merged; /* NULL: there is none */
     flr_world *world;                /* the instance's */
     double voxel; /* metres: the smallest that something can be touched with; 0: there are none */
-    unsigned points_layer; /* free layer that points come from, see flr_shape_split_layer(); 0: the surface */
+    unsigned
+        points_layer; /* free layer that points come from, see flr_shape_split_layer(); 0: the surface */
 } flr_stage;
 
 /* On success the caller owns `*stage`. The sentence names the part. */
