@@ -22,9 +22,9 @@ typedef struct rough {
 
 /* What the device can give (1999, section 6.3). The *strong* hand's spring is such that half a voxel of stretch, where it is
  * clamped, takes all of it. The paper's is no stiffer than one contact (section 5.2), and its part weighs 12 g (5.1). */
-#define STRONG             15.0 /* N */
-#define TWIST              0.1  /* N m */
-#define BENCH_MOTION_BRISK 20.0 /* m/s^2: by which that may accelerate the part */
+#define STRONG             15.0  /* N */
+#define TWIST              0.1   /* N m */
+#define BENCH_MOTION_BRISK 20.0  /* m/s^2: by which that may accelerate the part */
 #define REFLECTED          0.012 /* kg */
 
 static const rough roughs[] = {
@@ -35,11 +35,17 @@ static const rough roughs[] = {
 static const struct way {
     const char *name;
     double braking, unchecked;
-    bool paper; /* spring and mass as the paper has them; false: a strong hand */
+    bool paper;   /* spring and mass as the paper has them; false: a strong hand */
+    double speed; /* of the hand, as a share of the rough one's */
 } ways[] = {
-    {"1999", 0, INFINITY, true},      {"1999, braking", 1, INFINITY, true},
-    {"contact alone", 0, INFINITY, false}, {"braking", 1, INFINITY, false},
-    {"checked", 0, 0, false},         {"checked, braking", 1, 0, false},
+    {"1999, slower", 0, INFINITY, true, 0.5},
+    {"1999, sl., brake", 1, INFINITY, true, 0.5},
+    {"1999", 0, INFINITY, true, 1},
+    {"1999, braking", 1, INFINITY, true, 1},
+    {"contact alone", 0, INFINITY, false, 1},
+    {"braking", 1, INFINITY, false, 1},
+    {"checked", 0, 0, false, 1},
+    {"checked, braking", 1, 0, false, 1},
 };
 enum {
     ROUGHS = sizeof roughs / sizeof *roughs,
@@ -60,8 +66,8 @@ static flr_result rough_seed(flr_env *env, const flr_motion_scene *scene, const 
     flr_script_def def = flr_default_script_def();
     def.kind = FLR_SCRIPT_AGGRESSIVE;
     def.start = scene->T_start;
-    def.reach = what->reach;
-    def.turn = what->turn;
+    def.reach = what->reach * way->speed;
+    def.turn = what->turn * way->speed;
     def.seed = seed;
     flr_script *script;
     flr_result result = flr_script_create(&def, &script, error);

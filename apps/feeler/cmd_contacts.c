@@ -76,10 +76,11 @@ static flr_result split_layer(const contacts_values *values, flr_contact_params 
 static void warn_layer(flr_cli *cli, unsigned layer)
 {
     if (layer > 0)
-        flr_warn(cli,
-                 "the moving part's points lie %u %s outside it, to give the force layer asked for: "
-                 "contacts, distances and where surfaces may meet are those of these points",
-                 layer, flr_noun(layer, "voxel", "voxels"));
+        flr_warn(
+            cli,
+            "the moving part's points lie %u %s outside it, to give the force layer asked for: "
+            "contacts, distances and where surfaces may meet are those of these points",
+            layer, flr_noun(layer, "voxel", "voxels"));
 }
 
 /* Points of the part that moves, voxels of others, by way of the cache. */

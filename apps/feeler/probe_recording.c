@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "output.h"
 #include "recorded.h"
 
 /* Where the part is: among those that frames list, or where the scene says. */

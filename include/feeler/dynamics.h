@@ -390,6 +390,20 @@ FLR_API double flr_step_push_at(const flr_step *step, uint32_t index);
 /* A hand that holds the body. Keeps the angle in the coupling. */
 FLR_API void flr_step_pull(flr_step *step, flr_coupling *coupling, const flr_handle *handle);
 
+/* Directions in which the body does not move in this step, and about which it does not turn, world's
+ * axes: bits of FLR_LOCK_X and so on. What pushes it there is borne. Velocity that it has there is
+ * lost. Before flr_step_solve(). */
+enum {
+    FLR_LOCK_TURN_X = 1,
+    FLR_LOCK_TURN_Y = 2,
+    FLR_LOCK_TURN_Z = 4,
+    FLR_LOCK_X = 8,
+    FLR_LOCK_Y = 16,
+    FLR_LOCK_Z = 32,
+    FLR_LOCK_ALL = 63
+};
+FLR_API void flr_step_lock(flr_step *step, unsigned locks);
+
 /* About the body's centre of mass, world's axes. */
 FLR_API void flr_step_push(flr_step *step, flr_wrench wrench);
 

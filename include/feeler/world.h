@@ -335,6 +335,26 @@ FLR_API const flr_remote_coupling *flr_world_get_remote_coupling(const flr_world
 FLR_API bool flr_world_set_solid(flr_world *world, uint32_t part, bool solid);
 FLR_API bool flr_world_is_solid(const flr_world *world, uint32_t part);
 
+/* What else acts on a part, besides contact, hands and gravity (McNeely et al. 2005, sections 2.1 and
+ * 6.1). Fill with flr_default_world_constraint(). */
+typedef struct flr_world_constraint {
+    /* FLR_LOCK_X and so on (feeler/dynamics.h), world's axes; default none. The sphere engine finds its
+     * impulses without them and drops what they give in locked directions */
+    unsigned locks;
+    flr_wrench wrench; /* N, N m: constant, world's axes, about the centre of mass; default none */
+    /* a spring to the world: N/m, N m/rad; 0 (the default): none. Damping as a share of the critical one;
+     * default 1. It rests where the part is at T_world_rest */
+    double stiffness, turn_stiffness, damping;
+    flr_pose T_world_rest; /* of the part; default the identity */
+} flr_world_constraint;
+
+FLR_API flr_world_constraint flr_default_world_constraint(void);
+
+/* Constrains a part from the next step on; NULL: nothing acts on it any more. Not part of the saved
+ * state. False, and nothing is changed: no such part, a static one, numbers that make no sense. */
+FLR_API bool flr_world_constrain(flr_world *world, uint32_t part,
+                                 const flr_world_constraint *constraint);
+
 /* Whether the part moves: by itself, in a hand, or by a remote coupling. */
 FLR_API bool flr_world_moves(const flr_world *world, uint32_t part);
 

@@ -9,7 +9,9 @@
 #include "dynamics/solve.h"
 
 static const double REST = 1e-4; /* quasi-static: of the inertia is left, so that all is defined */
-static const double HARD = 1e4;  /* a contact at its limit, by what would stop the body in a step */
+static const double LOCKED =
+    1e9; /* inertia in a direction that is locked, as a multiple of its own */
+static const double HARD = 1e4; /* a contact at its limit, by what would stop the body in a step */
 static const double CREEP = 1e-4; /* m/s: slower than this, friction is viscous */
 
 enum { ROUNDS = 4 }; /* of friction, where contacts are given one by one */
@@ -40,7 +42,7 @@ struct flr_step {
     flr_vec3 centre;  /* of mass, world's frame */
     flr_mat6 inertia; /* about it */
     /* gathered */
-    unsigned faults;
+    unsigned faults, locks;
     flr_wrench push;     /* all that does not depend on where the step goes */
     flr_wrench unlisted; /* of contacts that no touch stands for */
     flr_vec6 braking;    /* sum of v (-n . v/|v|) over near points, m/s, with its moment */
@@ -139,7 +141,7 @@ void flr_step_begin(flr_step *step, const flr_body *body, const flr_step_params 
 {
     step->body = *body;
     step->params = *params;
-    step->faults = 0;
+    step->faults = step->locks = 0;
     step->push = step->unlisted = (flr_wrench){0};
     step->braking = (flr_vec6){0};
     step->approach = step->near = step->safe = 0;
@@ -425,6 +427,26 @@ void flr_step_push(flr_step *step, flr_wrench wrench)
         step->push = flr_wrench_add(step->push, wrench);
 }
 
+/* Nothing is left of what is locked. */
+static flr_vec6 unlocked(const flr_step *step, flr_vec6 x)
+{
+    for (int i = 0; i < 6; i++)
+        if (step->locks >> i & 1) x.v[i] = 0;
+    return x;
+}
+
+void flr_step_lock(flr_step *step, unsigned locks)
+{
+    if (stopped(step)) return;
+    for (int i = 0; i < 6; i++) {
+        if (!(locks >> i & 1) || step->locks >> i & 1) continue;
+        step->inertia.m[i][i] *= LOCKED;
+        step->locks |= 1u << i;
+    }
+    flr_vec6 x = unlocked(step, flr_vec6_from(step->body.twist.angular, step->body.twist.linear));
+    step->body.twist = flr_twist_make(flr_vec6_angular(x), flr_vec6_linear(x));
+}
+
 /* ---- where it goes ---- */
 
 static flr_vec6 as6(flr_wrench wrench) { return flr_vec6_from(wrench.torque, wrench.force); }
@@ -587,7 +609,7 @@ void flr_step_solve(flr_step *step, flr_step_result *result)
     flr_vec6 x = brake(step, flr_vec6_from(body.twist.angular, body.twist.linear), &result->braked);
     x = step->params.integrator == FLR_INTEGRATOR_EXPLICIT ? explicit_step(step, x, result)
                                                            : implicit_step(step, x, result);
-    body.twist = twist_of(x);
+    body.twist = twist_of(unlocked(step, x));
     if (!flr_vec3_is_finite(body.twist.angular) || !flr_vec3_is_finite(body.twist.linear) ||
         !wrench_is_finite(result->contact) || !wrench_is_finite(result->pull)) {
         step->faults |= FLR_STEP_FAULT_SOLVE;
@@ -600,6 +622,9 @@ void flr_step_solve(flr_step *step, flr_step_result *result)
                          ? (flr_motion){flr_vec3_scale(body.twist.angular, dt),
                                         flr_vec3_scale(body.twist.linear, dt)}
                          : flr_body_drift(&body, dt);
+    if (step->locks)
+        result->motion = (flr_motion){flr_vec3_scale(body.twist.angular, dt),
+                                      flr_vec3_scale(body.twist.linear, dt)};
     result->fraction = flr_motion_fraction(result->motion, body.reach, step->params.travel);
     result->faults = step->faults;
 }

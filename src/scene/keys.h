@@ -15,6 +15,7 @@ typedef enum flr_scene_object {
     FLR_SCENE_CAMERA,
     FLR_SCENE_CONTACT,
     FLR_SCENE_HAND,
+    FLR_SCENE_SPRING,
     FLR_SCENE_OBJECT_COUNT
 } flr_scene_object;
 

@@ -57,6 +57,8 @@ typedef struct flr_scene_part {
     double voxel;          /* metres; 0: the scene's */
     double density;        /* kg/m^3; 0: not given; at most one of density and mass is given */
     double mass;           /* kg; 0: not given */
+    /* what acts on it; a spring rests at T_world_part. A part with a wrench or a spring moves by itself */
+    flr_world_constraint constraint;
     unsigned line, column; /* where it stands in the file it was read from, from 1; else 0 */
 } flr_scene_part;
 
@@ -86,6 +88,8 @@ typedef struct flr_scene_hand {
 
 /* "grip", "point", NULL: in the order of flr_tool. */
 extern const char *const flr_scene_tools[];
+/* Names of the bits FLR_LOCK_TURN_X … FLR_LOCK_Z, NULL-ended. */
+extern const char *const flr_scene_locks[];
 
 /* From where a picture or the viewer first looks. */
 typedef struct flr_scene_camera {
@@ -139,6 +143,8 @@ typedef struct flr_scene {
 /* All fields at their defaults; names, files and parts are still to be filled in. */
 flr_scene flr_default_scene(void);
 flr_scene_part flr_default_scene_part(void);
+/* Does something besides hands and gravity push it? Then it moves by itself. */
+bool flr_scene_part_is_driven(const flr_scene_part *part);
 flr_scene_contact flr_default_scene_contact(void);
 
 /* The tool of a hand, by its number: of those that the scene does not name, that of the last one. */

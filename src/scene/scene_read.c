@@ -43,6 +43,50 @@ static bool read_pose(const flr_value *value, flr_pose *pose)
     return flr_value_point(&position, &pose->p) && flr_value_quaternion(&orientation, &pose->q);
 }
 
+static bool read_spring(const flr_value *value, flr_world_constraint *to)
+{
+    if (!value->json) return true;
+    if (!flr_value_object(value, FLR_SCENE_SPRING)) return false;
+    flr_value stiffness = flr_value_member(value, "stiffness");
+    flr_value turn = flr_value_member(value, "turn_stiffness");
+    flr_value damping = flr_value_member(value, "damping");
+    return flr_value_positive(&stiffness, &to->stiffness) &&
+           flr_value_range(&turn, 0, 1e9, &to->turn_stiffness) &&
+           flr_value_range(&damping, 0, 1e3, &to->damping);
+}
+
+/* Words such as "x" and "turn z", each once. */
+static bool read_locked(const flr_value *value, unsigned *locks)
+{
+    if (!value->json) return true;
+    if (!json_is_array(value->json))
+        return flr_value_fail(value, "must be a list such as [\"x\", \"turn z\"]");
+    for (size_t i = 0; i < json_array_size(value->json); i++) {
+        flr_value one = flr_value_element(value, i);
+        int word = 0;
+        if (!flr_value_choice(&one, flr_scene_locks, &word)) return false;
+        if (*locks >> word & 1) return flr_value_fail(&one, "stands there twice");
+        *locks |= 1u << word;
+    }
+    return true;
+}
+
+static bool read_constraint(const flr_value *part, const flr_scene_part *of,
+                            flr_world_constraint *to)
+{
+    flr_value locked = flr_value_member(part, "locked"), force = flr_value_member(part, "force");
+    flr_value torque = flr_value_member(part, "torque"), spring = flr_value_member(part, "spring");
+    const flr_value *given = locked.json   ? &locked
+                             : force.json  ? &force
+                             : torque.json ? &torque
+                             : spring.json ? &spring
+                                           : NULL;
+    if (given && !of->moving) return flr_value_fail(given, "is for parts that are \"moving\"");
+    to->T_world_rest = of->T_world_part;
+    return read_locked(&locked, &to->locks) && flr_value_vector(&force, &to->wrench.force) &&
+           flr_value_vector(&torque, &to->wrench.torque) && read_spring(&spring, to);
+}
+
 static bool read_part(const flr_value *value, flr_scene_part *part)
 {
     *part = flr_default_scene_part();
@@ -64,7 +108,7 @@ static bool read_part(const flr_value *value, flr_scene_part *part)
         !flr_value_positive(&mass, &part->mass))
         return false;
     if (density.json && mass.json) return flr_value_fail(&mass, "give mass or density, not both");
-    return true;
+    return read_constraint(value, part, &part->constraint);
 }
 
 static bool read_group(const flr_value *value, flr_scene_group *group)

@@ -12,6 +12,7 @@
 
 const char *const flr_scene_models[] = {"tangent", "smooth", NULL};
 const char *const flr_scene_engines[] = {"shell", "spheres", "exact", NULL};
+const char *const flr_scene_locks[] = {"turn x", "turn y", "turn z", "x", "y", "z", NULL};
 const char *const flr_scene_tools[] = {"grip", "point", NULL};
 
 flr_scene_contact flr_default_scene_contact(void)
@@ -35,7 +36,16 @@ flr_scene flr_default_scene(void)
 
 flr_scene_part flr_default_scene_part(void)
 {
-    return (flr_scene_part){.T_world_part.q.w = 1, .colour = FLR_SCENE_NO_COLOUR};
+    return (flr_scene_part){.T_world_part.q.w = 1,
+                            .colour = FLR_SCENE_NO_COLOUR,
+                            .constraint = {.damping = 1, .T_world_rest.q.w = 1}};
+}
+
+bool flr_scene_part_is_driven(const flr_scene_part *part)
+{
+    const flr_world_constraint *c = &part->constraint;
+    return c->stiffness > 0 || flr_vec3_length2(c->wrench.force) > 0 ||
+           flr_vec3_length2(c->wrench.torque) > 0;
 }
 
 flr_tool flr_scene_tool(const flr_scene *scene, uint32_t hand)
@@ -138,6 +148,26 @@ static void write_pose(scene_write_writer *w, flr_pose pose)
     w->separator = outer;
 }
 
+static void write_constraint(scene_write_writer *w, const flr_world_constraint *c)
+{
+    if (c->locks) {
+        const char *between = "[";
+        write_key(w, "locked");
+        for (int i = 0; flr_scene_locks[i]; i++)
+            if (c->locks >> i & 1)
+                fprintf(w->out, "%s\"%s\"", between, flr_scene_locks[i]), between = ", ";
+        fputc(']', w->out);
+    }
+    if (flr_vec3_length2(c->wrench.force) > 0) write_vector(w, "force", c->wrench.force, false);
+    if (flr_vec3_length2(c->wrench.torque) > 0) write_vector(w, "torque", c->wrench.torque, false);
+    if (!(c->stiffness > 0)) return;
+    write_key(w, "spring"), fputs("{\"stiffness\": ", w->out), write_number(w, c->stiffness);
+    if (c->turn_stiffness > 0)
+        fputs(", \"turn_stiffness\": ", w->out), write_number(w, c->turn_stiffness);
+    if (c->damping != 1) fputs(", \"damping\": ", w->out), write_number(w, c->damping);
+    fputc('}', w->out);
+}
+
 static void write_part(scene_write_writer *w, const flr_scene_part *part)
 {
     w->separator = "";
@@ -156,6 +186,7 @@ static void write_part(scene_write_writer *w, const flr_scene_part *part)
     if (part->voxel != 0) write_key(w, "voxel"), write_length(w, part->voxel);
     if (part->density != 0) write_key(w, "density"), write_number(w, part->density);
     if (part->mass != 0) write_key(w, "mass"), write_number(w, part->mass);
+    write_constraint(w, &part->constraint);
 }
 
 static void write_path(scene_write_writer *w, const flr_scene_path *path)

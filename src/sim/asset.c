@@ -524,7 +524,7 @@ static flr_result read_part(part_reading *r, uint32_t i, flr_error *error)
     const flr_parts_def *def = r->def;
     flr_part_list *parts = r->parts;
     const flr_scene_part *from = &def->scene->parts[i];
-    bool falls = flr_vec3_length2(def->scene->gravity) > 0 ||
+    bool falls = flr_vec3_length2(def->scene->gravity) > 0 || flr_scene_part_is_driven(from) ||
                  def->scene->contact.engine == FLR_ENGINE_SPHERES;
     flr_part_entry part = {.part = i,
                            .kind = !from->moving ? FLR_PART_STATIC
@@ -535,6 +535,7 @@ static flr_result read_part(part_reading *r, uint32_t i, flr_error *error)
                            .mass = from->mass,
                            .hidden = from->hidden,
                            .group = FLR_ENGINE_NONE,
+                           .constraint = from->constraint,
                            .T_start = from->T_world_part};
     flr_text_copy(part.name, sizeof part.name, from->name);
     double given = from->moving ? def->moving_voxel : def->voxel;

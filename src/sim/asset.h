@@ -130,6 +130,7 @@ typedef struct flr_part_entry {
     uint32_t colour;
     double density,
         mass; /* kg/m^3, kg: as given, at most one of them; both 0: the apparent mass counts */
+    flr_world_constraint constraint; /* what acts on it */
     flr_pose T_start, T_goal;
     bool has_goal;
     bool hidden;    /* at first, in a viewer */

@@ -323,7 +323,9 @@ static flr_result make_world(flr_env *env, const flr_stage_def *def, flr_stage *
         const char *free = said_of(def, i, "free");
         if (flr_stage_moves(stage, i) && (free || !def->live))
             stage->parts.list[i].kind =
-                (free ? is_true(free) : falls) ? FLR_PART_FREE : FLR_PART_MOVABLE;
+                (free ? is_true(free) : falls || flr_scene_part_is_driven(&def->scene->parts[i]))
+                    ? FLR_PART_FREE
+                    : FLR_PART_MOVABLE;
     }
     if (result == FLR_OK) result = flr_world_instance_make(&how, &stage->instance, error);
     if (result != FLR_OK) return result;
@@ -351,10 +353,11 @@ flr_result flr_stage_create(flr_env *env, const flr_stage_def *def, flr_stage **
                                        &made->points_layer, error);
     if (result == FLR_OK && made->points_layer > 0 && def->warn) {
         char sentence[200];
-        snprintf(sentence, sizeof sentence,
-                 "force layer %u: points lie %u voxels outside their parts to give it, and contacts "
-                 "and distances are those of these points",
-                 def->params.contact.force_layer, made->points_layer);
+        snprintf(
+            sentence, sizeof sentence,
+            "force layer %u: points lie %u voxels outside their parts to give it, and contacts "
+            "and distances are those of these points",
+            def->params.contact.force_layer, made->points_layer);
         def->warn(def->context, sentence);
     }
     if (result == FLR_OK && needs_voxels(def)) result = make_voxels(env, def, made, error);

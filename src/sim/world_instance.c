@@ -79,6 +79,8 @@ static flr_result make_world(const flr_world_instance_def *def, const flr_world_
     world.dt = 1 / def->rate;
     world.params = *def->params;
     flr_result result = flr_world_create(&world, &made->world, error);
+    for (uint32_t i = 0; result == FLR_OK && i < def->parts->count; i++)
+        flr_world_constrain(made->world, i, &def->parts->list[i].constraint);
     for (uint32_t i = 0; result == FLR_OK && def->probes && i < def->parts->count; i++) {
         const flr_probe_model *probe;
         result = flr_mesh_asset_probe(def->parts->list[i].shape->mesh, &probe, error);

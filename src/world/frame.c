@@ -154,7 +154,10 @@ static void move_hit(flr_world *w, uint32_t part, double range)
     flr_body *body = &w->state->bodies[part];
     flr_impacts_part hit = flr_impacts_get(w->impacts, part);
     p->result.touching = hit.contacts;
-    body->twist = hit.twist;
+    body->twist = flr_constraints_free(w, part, hit.twist);
+    flr_twist shift = flr_twist_make(hit.shift.turn, hit.shift.shift);
+    shift = flr_constraints_free(w, part, shift);
+    hit.shift = (flr_motion){shift.angular, shift.linear};
     double before = turning_energy(body);
     flr_motion drift = flr_body_drift(body, w->def.dt);
     double most = fmin(fmin(hit.room, range / 2), w->params.step.travel);

@@ -19,9 +19,12 @@ enum {
 /* ---- plans ---- */
 
 /* How much the body gives way to a push, a wrench about `point`: the push times the change of velocity that it causes. */
-static double yielding(const flr_body *body, flr_vec3 point, flr_wrench push)
+static double yielding(const flr_world *w, uint32_t part, flr_vec3 point, flr_wrench push)
 {
+    const flr_body *body = &w->state->bodies[part];
     flr_wrench at = flr_wrench_move(push, flr_vec3_sub(flr_body_centre(body), point));
+    flr_twist open = flr_constraints_free(w, part, flr_twist_make(at.torque, at.force));
+    at = flr_wrench_make(open.angular, open.linear);
     flr_mat3 slackness;
     double turns = flr_mat3_inverse(flr_body_tensor(body), &slackness)
                        ? flr_vec3_dot(at.torque, flr_mat3_apply(slackness, at.torque))
@@ -37,7 +40,7 @@ flr_world_met flr_world_meet(const flr_world *w, uint32_t part, uint32_t other, 
     const flr_body *a = &w->state->bodies[part], *b = &w->state->bodies[other];
     met.twist = flr_twist_make(b->twist.angular, flr_body_velocity(b, point));
     if (!w->plans[part].moves) return met;
-    double mine = yielding(a, point, push), theirs = yielding(b, point, push);
+    double mine = yielding(w, part, point, push), theirs = yielding(w, other, point, push);
     double share = theirs / (mine + theirs);
     if (!(share > 0 && share < 1)) return met;
     flr_twist own = flr_twist_make(a->twist.angular, flr_body_velocity(a, point));
@@ -142,6 +145,7 @@ void flr_motion_checks_plan(flr_world *w, uint32_t part, double range, flr_world
     bool held = flr_world_is_held(w, part), coupled = flr_couplings_pull(w, part);
     if (coupled && !held) how.gravity = flr_vec3_zero(); /* whoever holds it elsewhere bears it */
     flr_step_begin(w->step, body, &how);
+    flr_constraints_act(w, part);
     touch(w, part);
     touch_stops(w, p);
     flr_motion_checks_touch_points(w, part);

@@ -158,6 +158,7 @@ void flr_tight_plan(flr_world *w, uint32_t part, flr_world_frame *frame)
     if (flr_couplings_pull(w, part) && !flr_world_is_held(w, part))
         how.gravity = flr_vec3_zero(); /* whoever holds it elsewhere bears it */
     flr_step_begin(w->step, &w->state->bodies[part], &how);
+    flr_constraints_act(w, part);
     gather(w, part);
     press_soft(w, part);
     for (uint32_t i = 0; i < mine->block_count; i++)

@@ -107,6 +107,7 @@ static flr_result allocate(flr_world *w, flr_error *error)
     if (w->tight) w->state_size = flr_world_tight_offset(w) + flr_tight_state_size(w->tight);
     w->state = flr_prefaulted_calloc(1, w->state_size);
     w->kinds = flr_prefaulted_calloc((size_t)parts + 1, sizeof *w->kinds);
+    w->constraints = flr_prefaulted_calloc((size_t)parts + 1, sizeof *w->constraints);
     w->shapes = flr_prefaulted_calloc((size_t)parts + 1, sizeof *w->shapes);
     w->probes = flr_prefaulted_calloc((size_t)parts + 1, sizeof *w->probes);
     if (trees) w->trees = flr_prefaulted_calloc((size_t)parts + 1, sizeof *w->trees);
@@ -123,9 +124,9 @@ static flr_result allocate(flr_world *w, flr_error *error)
     w->spheres = flr_prefaulted_calloc((size_t)parts + 1, sizeof *w->spheres);
     w->points = flr_points_create(parts);
     if (w->active) w->before = w->active + parts, w->free_parts = w->active + 2 * (size_t)parts;
-    if (w->points && w->state && w->kinds && w->shapes && w->probes && (w->trees || !trees) &&
-        w->voxels && w->poses && w->twists && w->plans && w->numbers && w->active && w->rows &&
-        w->changed && w->spheres)
+    if (w->points && w->state && w->kinds && w->constraints && w->shapes && w->probes &&
+        (w->trees || !trees) && w->voxels && w->poses && w->twists && w->plans && w->numbers &&
+        w->active && w->rows && w->changed && w->spheres)
         return FLR_OK;
     return flr_fail(error, FLR_NO_MEMORY, "not enough memory for a world of %u parts", parts);
 }
@@ -173,6 +174,7 @@ void flr_world_destroy(flr_world *w)
     flr_tight_destroy(w->tight);
     flr_pages_destroy(w->pages);
     free(w->kinds);
+    free(w->constraints);
     free(w->shapes);
     free(w->probes);
     free(w->trees);

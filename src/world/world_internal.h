@@ -88,6 +88,14 @@ typedef struct flr_world_sphere {
     double radius;
 } flr_world_sphere;
 
+/* what acts on a part by flr_world_constrain() */
+typedef struct flr_constrained {
+    flr_world_constraint how;
+    flr_coupling spring; /* to `rest` */
+    flr_handle rest;
+    bool set, has_spring;
+} flr_constrained;
+
 struct flr_world {
     flr_world_def def;
     flr_world_params params;
@@ -98,6 +106,7 @@ struct flr_world {
     flr_tight *tight;     /* NULL: no part has a fit */
     flr_pages *pages;     /* NULL: all voxels are in memory */
     flr_part_kind *kinds;
+    flr_constrained *constraints;   /* [part_count] */
     flr_pairs_shape *shapes;        /* [part_count] */
     const flr_sphere_tree **trees;  /* [part_count]; NULL as `impacts` is */
     const flr_probe_model **probes; /* [part_count] */
@@ -178,6 +187,13 @@ void flr_couplings_unsettle(flr_world *world, uint32_t part);
 
 /* Could this be a remote coupling of this world? */
 bool flr_coupled_is_valid(const flr_world *world, const flr_coupled *coupling);
+
+/* ---- constraints (constraint.c): RT safe ---- */
+
+/* Gives a body that is planned what constrains it. */
+void flr_constraints_act(flr_world *world, uint32_t part);
+/* Without what is locked. */
+flr_twist flr_constraints_free(const flr_world *world, uint32_t part, flr_twist twist);
 
 /* ---- ways (motion_checks.c): RT safe ---- */
 

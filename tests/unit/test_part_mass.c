@@ -37,7 +37,8 @@ static flr_stage *two_cubes(const char *engine, const char *a, const char *b)
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     fprintf(file,
-            "{\"feeler\": 1, \"name\": \"cubes\", \"unit\": \"mm\", \"voxel\": 1, \"gravity\": [0, 0, -1e-6],\n"
+            "{\"feeler\": 1, \"name\": \"cubes\", \"unit\": \"mm\", \"voxel\": 1, \"gravity\": [0, "
+            "0, -1e-6],\n"
             " \"contact\": %s,\n \"parts\": [\n"
             "  {\"name\": \"a\", \"file\": \"cube.obj\", \"moving\": true%s},\n"
             "  {\"name\": \"b\", \"file\": \"cube.obj\", \"moving\": true%s,\n"
@@ -129,9 +130,99 @@ static void heavy_pushes_light(void **state)
     }
 }
 
+/* Steps a scene of two cubes without a hand for so many milliseconds. */
+static flr_stage *left_alone(const char *engine, const char *a, const char *b, int frames)
+{
+    flr_stage *stage = two_cubes(engine, a, b);
+    flr_world_input in = {0};
+    for (int i = 0; i < frames; i++) flr_world_step(stage->world, &in, NULL);
+    return stage;
+}
+
+static void pushed_and_locked(void **state)
+{
+    (void)state;
+    static const char *const engines[] = {"{}", "{\"engine\": \"spheres\"}",
+                                          "{\"engine\": \"exact\"}"};
+    for (int i = 0; i < 3; i++) {
+        /* F = m a: 0.1 N on 0.5 kg for 0.2 s is 0.04 m/s; along y it is locked */
+        flr_stage *stage = left_alone(
+            engines[i], ", \"mass\": 0.5, \"force\": [0.1, 0.1, 0], \"locked\": [\"y\"]", "", 200);
+        const flr_body *body = flr_world_body(stage->world, 0);
+        assert_within(body->twist.linear.x, 0.04, 1e-4);
+        assert_eq(body->T_world_part.p.y, 0);
+        flr_stage_destroy(stage);
+        /* a torque about z turns it, about x it is locked */
+        stage = left_alone(engines[i],
+                           ", \"mass\": 0.5, \"torque\": [1e-4, 0, 1e-4], \"locked\": [\"turn x\"]",
+                           "", 200);
+        body = flr_world_body(stage->world, 0);
+        assert_within(body->twist.angular.z, 1e-4 * 0.2 / (0.5 * 0.02 * 0.02 / 6), 0.02);
+        assert_within(body->T_world_part.q.x, 0, 1e-9);
+        flr_stage_destroy(stage);
+        /* a spring balances the force where stiffness says */
+        stage = left_alone(
+            engines[i], ", \"mass\": 0.05, \"force\": [0.1, 0, 0], \"spring\": {\"stiffness\": 50}",
+            "", 1500);
+        body = flr_world_body(stage->world, 0);
+        assert_within(body->T_world_part.p.x, 0.1 / 50, 1e-5);
+        assert_within(body->twist.linear.x, 0, 1e-5);
+        flr_stage_destroy(stage);
+    }
+}
+
+/* Numbers that make no sense are refused, and nothing is changed. */
+static void refused_constraints(void **state)
+{
+    (void)state;
+    flr_stage *stage = two_cubes("{}", "", "");
+    flr_world_constraint c = flr_default_world_constraint();
+    assert_true(flr_world_constrain(stage->world, 0, &c));
+    assert_true(flr_world_constrain(stage->world, 0, NULL));
+    assert_false(flr_world_constrain(stage->world, 7, &c));
+    c.stiffness = -1;
+    assert_false(flr_world_constrain(stage->world, 0, &c));
+    c = flr_default_world_constraint(), c.wrench.force.x = NAN;
+    assert_false(flr_world_constrain(stage->world, 0, &c));
+    c = flr_default_world_constraint(), c.locks = 64;
+    assert_false(flr_world_constrain(stage->world, 0, &c));
+    c = flr_default_world_constraint(), c.turn_stiffness = 1;
+    assert_false(flr_world_constrain(stage->world, 0, &c));
+    flr_stage_destroy(stage);
+}
+
+/* More clearance than voxels hold comes from the points; what is beyond both is refused. */
+static void layers_beyond_the_field(void **state)
+{
+    (void)state;
+    unsigned force, points;
+    assert_ok(flr_shape_split_layer(7, &force, &points, &error), error);
+    assert_true(force == 7 && points == 0);
+    assert_ok(flr_shape_split_layer(12, &force, &points, &error), error);
+    assert_true(force == 7 && points == 5);
+    assert_int_equal(flr_shape_split_layer(16, &force, &points, &error), FLR_BAD_ARGUMENT);
+    /* a cube that is pushed towards the other comes to rest as many voxels before it */
+    double gap[3];
+    for (int i = 0; i < 3; i++) {
+        static const char *const layers[] = {"{\"force_layer\": 2}", "{\"force_layer\": 7}",
+                                             "{\"force_layer\": 12}"};
+        flr_stage *stage = left_alone(layers[i], ", \"force\": [0.05, 0, 0]",
+                                      ", \"locked\": [\"x\", \"y\", \"z\", \"turn x\", "
+                                      "\"turn y\", \"turn z\"]",
+                                      3000);
+        gap[i] = flr_world_body(stage->world, 1)->T_world_part.p.x -
+                 flr_world_body(stage->world, 0)->T_world_part.p.x - 0.02;
+        flr_stage_destroy(stage);
+    }
+    assert_within(gap[1] - gap[0], 0.005, 0.0015);
+    assert_within(gap[2] - gap[1], 0.005, 0.0015);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(given_by_density_or_apparent),
-                                       cmocka_unit_test(heavy_pushes_light)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(given_by_density_or_apparent), cmocka_unit_test(heavy_pushes_light),
+        cmocka_unit_test(pushed_and_locked), cmocka_unit_test(refused_constraints),
+        cmocka_unit_test(layers_beyond_the_field)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -653,6 +653,7 @@ static void the_schema_agrees_with_the_reader(void **state)
     compare_keys(json_object_get(defs, "camera"), FLR_SCENE_CAMERA);
     compare_keys(json_object_get(defs, "hand"), FLR_SCENE_HAND);
     compare_keys(json_object_get(defs, "contact"), FLR_SCENE_CONTACT);
+    compare_keys(json_object_get(defs, "spring"), FLR_SCENE_SPRING);
     json_decref(schema);
 }
 
