@@ -412,7 +412,7 @@ static void test_versions(void **state)
         FLR_UNSUPPORTED);
     assert_ok(flr_protocol_read_head(frame, size + 12, &head, &error), error);
     assert_int_equal(flr_protocol_agree(&head, &minor, &error), FLR_UNSUPPORTED);
-    assert_non_null(strstr(error.message, "speaks version 2.4"));
+    assert_non_null(strstr(error.message, "speaks version 2.5"));
     flr_message no = {.id = FLR_MSG_ERROR, .as.error = {.code = FLR_WIRE_RESULT_DENIED}};
     no.as.error.sentence = flr_wire_text_of("no token");
     size = encode(&no);
