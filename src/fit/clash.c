@@ -130,7 +130,7 @@ static double crossing_depth(const flr_fit *a, const flr_fit *b, flr_pose T_a_b,
 /* What a grid of points in the common box finds. */
 typedef struct grid_result {
     uint32_t inside; /* points in both */
-    double volume, depth;
+    double volume, depth, step;
 } grid_result;
 
 static grid_result measure_grid(const flr_fit *a, const flr_fit *b, flr_pose T_a_b)
@@ -160,6 +160,7 @@ static grid_result measure_grid(const flr_fit *a, const flr_fit *b, flr_pose T_a
                 double in_b = flr_fit_point(b, q, INFINITY).distance;
                 found.depth = fmax(found.depth, fmin(-in_a, -in_b));
             }
+    found.step = fmin(cell.x, fmin(cell.y, cell.z));
     found.volume = found.inside * cell.x * cell.y * cell.z;
     return found;
 }
@@ -178,7 +179,9 @@ static void judge_overlap(const flr_fit *a, const flr_fit *b, flr_pose T_a_b,
 {
     grid_result grid = measure_grid(a, b, T_a_b);
     double slab = slab_volume(contacts, count);
-    pair->volume = grid.inside >= ENOUGH_POINTS ? grid.volume : fmax(slab, grid.volume);
+    // a grid coarser than the overlap is deep says nothing about it
+    bool fine = grid.inside >= ENOUGH_POINTS && pair->depth > grid.step;
+    pair->volume = fine ? grid.volume : slab > 0 ? slab : grid.volume;
     pair->depth = fmax(pair->depth, grid.depth);
 }
 

@@ -204,7 +204,7 @@ static void meaning_is_checked_with_line_and_column(void **state)
          "s.json:4:1: x: unknown key; known here are $schema, feeler, name, description, unit, "
          "voxel, gravity, contact, parts, groups, paths, hands, camera"},
         {"\"groups\": [{ \"name\": \"g\" }],\n", ", \"in\": \"h\"",
-         "s.json:7:37: parts[1].in: there is no group \"h\""},
+         "s.json:7:39: parts[1].in: there is no group \"h\""},
         {"\"groups\": [{ \"name\": \"g\", \"in\": \"g\" }],\n", "",
          "s.json:4:34: groups[0].in: puts the group \"g\" into itself"},
         {"\"groups\": [{ \"name\": \"g\", \"in\": \"k\" }, { \"name\": \"k\", \"in\": \"g\" }],\n", "",

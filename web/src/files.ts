@@ -105,6 +105,9 @@ export class Files {
     unit.onchange = tell;
     tell();
     by_id<HTMLInputElement>('file-voxel').value = '';
+    // formats that hold assemblies: asked once, for all parts of the file
+    by_id('file-assembly-row').hidden = !holds_parts(file.name);
+    by_id<HTMLSelectElement>('file-assembly').value = holds_parts(file.name) ? 'apart' : 'one';
     by_id<HTMLSelectElement>('file-place').value = 'origin';
     // these formats have y up by their rules; most others say nothing, and CAD has z up
     by_id<HTMLSelectElement>('file-up').value = /\.(gltf|glb|fbx|x3d|wrl)$/i.test(file.name) ? 'y' : 'z';
@@ -132,6 +135,7 @@ export class Files {
       kind: data.get('kind') === 'movable' ? part_kind.PART_MOVABLE : part_kind.PART_STATIC,
       voxel: Number.isFinite(voxel) && voxel > 0 ? voxel : 0,
       turn: upright(data.get('up') as Up),
+      assembly: holds_parts(file.name) && data.get('assembly') === 'apart',
       place: place === 'view' ? (this.eye.controls.target.toArray() as Vec3)
         : place === 'at' ? (['x', 'y', 'z'].map((axis) => Number(data.get(axis)) * scale) as Vec3) : [0, 0, 0],
     };
@@ -159,12 +163,17 @@ export class Files {
       if (stopped) return; // the controller throws away what is not ended, with the session
       const colour = answers.kind === part_kind.PART_STATIC ? FIXED : COLOURS[this.chosen++ % COLOURS.length]!;
       await connection.make('upload_end', {
-        upload, kind: answers.kind, colour, voxel: answers.voxel, T_world_part: { p: answers.place, q: answers.turn },
+        upload, kind: answers.kind, colour, voxel: answers.voxel, assembly: answers.assembly, T_world_part: { p: answers.place, q: answers.turn },
       });
     } finally {
       row.remove();
     }
   }
+}
+
+/** may a file of this name hold an assembly? */
+export function holds_parts(name: string): boolean {
+  return /\.(step|stp|p21|iges|igs|gltf|glb|dae|3mf|fbx|x3d|brep|brp)$/i.test(name);
 }
 
 interface Answers {
@@ -173,5 +182,6 @@ interface Answers {
   kind: 0 | 1;
   voxel: number;
   turn: Quat;
+  assembly: boolean; // each of its parts becomes a part
   place: Vec3;
 }

@@ -23,6 +23,8 @@ export interface Wants {
 export class Model {
   scene: message_scene | null = null;
   readonly parts = new Map<number, Part>();
+  /** the tree that parts are in: the name of each group, and of the one that it is in */
+  readonly groups = new Map<string, string>();
   state: message_state | null = null;
   readonly parameters = new Map<string, message_parameter>();
   readonly devices = new Map<number, message_device>();
@@ -42,6 +44,7 @@ export class Model {
   rate_sentence = '';
 
   readonly on_scene = new Signal<message_scene>();
+  readonly on_groups = new Signal<void>();
   readonly on_part = new Signal<Part>();
   readonly on_part_gone = new Signal<number>();
   readonly on_state = new Signal<message_state>();
@@ -131,9 +134,15 @@ export class Model {
       case 'scene':
         this.scene = message.body;
         this.parts.clear();
+        this.groups.clear();
         this.state = null;
         this.selected = NONE;
         this.on_scene.emit(message.body);
+        break;
+      case 'group':
+        if (message.body.index === 0) this.groups.clear();
+        if (message.body.count) this.groups.set(message.body.name, message.body.in);
+        if (message.body.index + 1 >= message.body.count) this.on_groups.emit();
         break;
       case 'part': {
         const part: Part = { ...message.body, look: this.parts.get(message.body.part)?.look ?? look.LOOK_PLAIN };

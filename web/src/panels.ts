@@ -12,6 +12,7 @@ import type { Overlays } from './overlays.ts';
 import { norm } from './pose.ts';
 import { device_kind, NONE, overlay_kind, part_kind, type message_parameter, type message_proximity } from './protocol.mjs';
 import type { Stage } from './scene.ts';
+import { Tree } from './tree.ts';
 import { count, digits, length, mass, metres } from './units.ts';
 
 const KINDS = ['fixed', 'movable', 'free'];
@@ -27,7 +28,8 @@ export class Panels {
   private slider_value = by_id('onset-slider-value');
   private legend = by_id('legend');
   private rows = new Map<string, { set: (parameter: message_parameter) => void }>();
-  private part_rows = new Map<number, HTMLElement>();
+  private readonly tree: Tree;
+  private readonly change: { form: HTMLFormElement; kind: HTMLSelectElement; size: HTMLInputElement; unit: HTMLElement };
   private sliding = 0;
   private greatest = 0;
 
@@ -38,8 +40,6 @@ export class Panels {
     this.build_show();
     this.build_section();
     model.on_scene.on(() => {
-      by_id('parts').replaceChildren();
-      this.part_rows.clear();
       text(by_id('scene-name'), model.scene?.name ?? '');
       this.greatest = 0; // it may be shown in another unit
       this.forget_parameters();
@@ -49,12 +49,12 @@ export class Panels {
       this.list_parts();
       this.show_onset(); // a layer is so many millimetres only now that there is a voxel
     });
+    this.tree = new Tree(model, stage, notices, (part) => this.part_row(part), (row, part) => this.fill_row(row, part), () => this.list_parts());
+    this.change = this.part_change();
+    by_id('parts').append(this.change.form);
     this.build_save();
     model.on_part_gone.on(() => this.list_parts());
-    model.on_selected.on((part) => {
-      this.list_parts();
-      this.part_rows.get(part)?.scrollIntoView({ block: 'nearest' });
-    });
+    model.on_selected.on(() => this.list_parts());
     model.on_parameter.on((parameter) => this.take_parameter(parameter));
     model.on_devices.on(() => this.list_devices());
     model.on_proximity.on((message) => this.take_reach(message));
@@ -181,38 +181,30 @@ export class Panels {
   // ---- parts ----
 
   private list_parts(): void {
-    const list = by_id('parts');
-    for (const [number, row] of this.part_rows)
-      if (!this.model.parts.has(number)) {
-        row.nextElementSibling?.remove();
-        row.remove();
-        this.part_rows.delete(number);
-      }
-    for (const part of this.model.parts.values()) {
-      let row = this.part_rows.get(part.part);
-      if (!row) {
-        row = this.part_row(part.part);
-        this.part_rows.set(part.part, row);
-        list.append(row, this.part_change(part.part));
-      }
-      row.setAttribute('aria-current', String(part.part === this.model.selected));
-      const change = row.nextElementSibling as HTMLElement;
-      change.hidden = part.part !== this.model.selected;
-      change.querySelector('select')!.value = String(part.kind);
-      text(change.querySelector<HTMLElement>('.unit')!, this.model.unit);
-      const size = change.querySelector('input')!;
-      if (size !== document.activeElement) size.value = part.voxel ? String(Number((part.voxel / metres(this.model.unit)).toPrecision(4))) : '';
-      const weight = part.weighed && part.kind !== part_kind.PART_STATIC ? ` · ${mass(part.mass)}` : '';
-      const facts = part.ready ? `${KINDS[part.kind] ?? ''}${weight}` : 'not ready yet';
-      const name = part.name || `part ${part.part}`;
-      text(row.querySelector<HTMLElement>('.part-name')!, name);
-      for (const button of row.querySelectorAll<HTMLElement>('[data-does]')) button.setAttribute('aria-label', `${button.dataset['does']}: ${name}`);
-      text(row.querySelector<HTMLElement>('.part-facts')!, facts);
-      row.querySelector('.part-eye')!.setAttribute('aria-pressed', String(this.stage.is_visible(part.part)));
-      const moves = part.kind !== part_kind.PART_STATIC && part.mass > 0;
-      row.title = `${part.name}: voxels of ${length(part.voxel, this.model.unit)}, ${count(part.points)} points${moves ? `, ${mass(part.mass)} (${part.weighed ? 'as the scene says' : 'apparent mass: the scene gives none'})` : ''}`;
-      row.querySelector<HTMLElement>('.swatch')!.style.background = `#${part.colour.toString(16).padStart(6, '0')}`;
-    }
+    this.tree.update();
+    const part = this.model.parts.get(this.model.selected);
+    const { form, kind, size, unit } = this.change;
+    form.hidden = !part;
+    if (!part) return;
+    kind.value = String(part.kind);
+    text(unit, this.model.unit);
+    if (size !== document.activeElement) size.value = part.voxel ? String(Number((part.voxel / metres(this.model.unit)).toPrecision(4))) : '';
+  }
+
+  /** a part's line in the tree as it is now */
+  private fill_row(row: HTMLElement, number: number): void {
+    const part = this.model.parts.get(number);
+    if (!part) return;
+    row.setAttribute('aria-current', String(number === this.model.selected));
+    const moves = part.kind !== part_kind.PART_STATIC && part.mass > 0;
+    const facts = part.ready ? `${KINDS[part.kind] ?? ''}${moves && part.weighed ? ` · ${mass(part.mass)}` : ''}` : 'not ready yet';
+    const name = part.name || `part ${number}`;
+    text(row.querySelector<HTMLElement>('.part-name')!, name);
+    for (const button of row.querySelectorAll<HTMLElement>('[data-does]')) button.setAttribute('aria-label', `${button.dataset['does']}: ${name}`);
+    text(row.querySelector<HTMLElement>('.part-facts')!, facts);
+    row.querySelector('.part-eye')!.setAttribute('aria-pressed', String(this.stage.is_visible(number)));
+    row.title = `${part.name}: voxels of ${length(part.voxel, this.model.unit)}, ${count(part.points)} points${moves ? `, ${mass(part.mass)} (${part.weighed ? 'as the scene says' : 'apparent mass: the scene gives none'})` : ''}`;
+    row.querySelector<HTMLElement>('.swatch')!.style.background = `#${part.colour.toString(16).padStart(6, '0')}`;
   }
 
   private part_row(part: number): HTMLElement {
@@ -252,27 +244,29 @@ export class Panels {
   }
 
   /** of the selected part: how it may move, and how large its voxels are */
-  private part_change(part: number): HTMLElement {
-    const { connection } = this.model;
+  private part_change(): { form: HTMLFormElement; kind: HTMLSelectElement; size: HTMLInputElement; unit: HTMLElement } {
+    const { model } = this;
     const kind = h('select', { 'aria-label': 'How the part may move' }, ...KINDS.map((name, number) => h('option', { value: String(number) }, name)));
-    kind.addEventListener('change', () => connection.ask('kind', { part, kind: Number(kind.value) as 0 | 1 | 2 }).catch((error) => {
+    kind.addEventListener('change', () => model.connection.ask('kind', { part: model.selected, kind: Number(kind.value) as 0 | 1 | 2 }).catch((error) => {
       this.notices.failed(error);
       this.list_parts();
     }));
     const size = h('input', { type: 'number', min: '0', step: 'any', 'aria-label': 'Voxel size of the part' });
+    const unit = h('span', { class: 'unit' });
     const apply = () => {
-      const voxel = Number(size.value) * metres(this.model.unit);
-      if (!(voxel > 0)) this.notices.toast(`A voxel size is a number of ${this.model.unit} above 0.`, 'warning');
-      else if (voxel !== this.model.parts.get(part)?.voxel) connection.make('voxelize', { part, voxel }).catch(this.notices.failed);
+      const part = model.selected;
+      const voxel = Number(size.value) * metres(model.unit);
+      if (!(voxel > 0)) this.notices.toast(`A voxel size is a number of ${model.unit} above 0.`, 'warning');
+      else if (voxel !== model.parts.get(part)?.voxel) model.connection.make('voxelize', { part, voxel }).catch(this.notices.failed);
     };
     const voxels = h('details', { class: 'part-voxels' }, h('summary', { title: 'Advanced: voxels of the part' }, 'Voxels'),
-      h('span', { class: 'row' }, size, h('span', { class: 'unit' }), h('button', { type: 'submit', class: 'quiet', title: 'Make voxels of this size' }, 'Voxelize')));
-    const form = h('form', { class: 'part-change', noValidate: true }, kind, voxels);
+      h('span', { class: 'row' }, size, unit, h('button', { type: 'submit', class: 'quiet', title: 'Make voxels of this size' }, 'Voxelize')));
+    const form = h('form', { class: 'part-change', noValidate: true, hidden: true }, kind, voxels);
     form.addEventListener('submit', (event) => {
       event.preventDefault();
       apply();
     });
-    return form;
+    return { form, kind, size, unit };
   }
 
   private build_save(): void {
@@ -286,13 +280,11 @@ export class Panels {
     by_id('parts').after(form);
   }
 
-  /** the selected part alone, or all again */
+  /** the selected parts alone, or all again */
   isolate(): void {
-    const { model, stage } = this;
-    const alone = [...model.parts.keys()].every((part) => stage.is_visible(part) === (part === model.selected));
-    if (model.selected === NONE) this.notices.toast('Select a part first: click it, or its name in the list.');
-    else for (const part of model.parts.keys()) stage.set_visible(part, alone || part === model.selected);
-    this.list_parts();
+    const chosen = this.tree.chosen();
+    if (!chosen.length) this.notices.toast('Select a part first: click it, or its name in the list.');
+    else this.tree.isolate(chosen);
   }
 
   private frame(part: number): void {

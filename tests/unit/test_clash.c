@@ -1,0 +1,189 @@
+/* clashes of an assembly: states, bounds, and no missed pair */
+#include "feeler/clash.h"
+#include "support/test.h"
+
+#include <math.h>
+
+static flr_mesh *box(double x, double y, double z)
+{
+    flr_vec3 v[8];
+    for (int i = 0; i < 8; i++)
+        v[i] = (flr_vec3){i & 1 ? x : 0, i & 2 ? y : 0, i & 4 ? z : 0};
+    static const flr_triangle t[12] = {{{0, 2, 1}}, {{1, 2, 3}}, {{4, 5, 6}}, {{5, 7, 6}},
+                                       {{0, 1, 4}}, {{1, 5, 4}}, {{2, 6, 3}}, {{3, 6, 7}},
+                                       {{0, 4, 2}}, {{2, 4, 6}}, {{1, 3, 5}}, {{3, 7, 5}}};
+    flr_mesh_def def = flr_default_mesh_def();
+    def.vertices = v, def.vertex_count = 8, def.triangles = t, def.triangle_count = 12;
+    flr_mesh *mesh;
+    flr_error error;
+    assert_ok(flr_mesh_create(&def, &mesh, &error), error);
+    return mesh;
+}
+
+static flr_fit *fit_of(double x, double y, double z)
+{
+    flr_mesh *mesh = box(x, y, z);
+    flr_fit *fit;
+    flr_error error;
+    assert_ok(flr_fit_build(mesh, NULL, &fit, &error), error);
+    flr_mesh_destroy(mesh);
+    return fit;
+}
+
+static flr_pose at(double x, double y, double z)
+{
+    return (flr_pose){{x, y, z}, {1, 0, 0, 0}};
+}
+
+static flr_clash_list find(const flr_clash_part *parts, uint32_t count, double clearance, bool all)
+{
+    flr_clash_def def = flr_default_clash_def();
+    flr_clash_list list;
+    flr_error error;
+    def.parts = parts, def.part_count = count, def.clearance = clearance, def.all = all;
+    assert_ok(flr_clash_find(&def, &list, &error), error);
+    return list;
+}
+
+static void near(double value, double wanted, double tolerance)
+{
+    if (!(fabs(value - wanted) <= tolerance)) fail_msg("%.9g is not %.9g", value, wanted);
+}
+
+/* a cube of 10 mm beside, on, in and within another */
+static void states(void **state)
+{
+    (void)state;
+    flr_fit *cube = fit_of(0.01, 0.01, 0.01), *small = fit_of(0.002, 0.002, 0.002);
+    static const struct {
+        double x;
+        flr_clash_state state;
+        double distance, depth, volume;
+    } cases[] = {{0.0125, FLR_CLASH_OK, INFINITY, 0, 0},
+                 {0.0105, FLR_CLASH_NEAR, 0.0005, 0, 0},
+                 {0.01, FLR_CLASH_CONTACT, 0, 0, 0},
+                 {0.009, FLR_CLASH_OVERLAP, 0, 0.001, 1e-7},
+                 {0.005, FLR_CLASH_OVERLAP, 0, 0.005, 5e-7}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        flr_clash_part parts[2] = {{cube, at(1, 2, 3)}, {cube, at(1 + cases[i].x, 2, 3)}};
+        flr_clash_list list = find(parts, 2, 0.001, true);
+        assert_int_equal(list.checked, 1);
+        if (cases[i].state == FLR_CLASH_OK) {
+            assert_int_equal(list.pair_count, 0);
+        } else {
+            assert_int_equal(list.pair_count, 1);
+            assert_int_equal(list.pairs[0].state, cases[i].state);
+            near(list.pairs[0].distance, cases[i].distance, 1e-12);
+            near(list.pairs[0].volume, cases[i].volume, 0.25 * cases[i].volume);
+            if (cases[i].depth > 0) assert_true(list.pairs[0].depth > 0.45 * cases[i].depth);
+        }
+        flr_clash_list_free(&list);
+    }
+    // wholly inside, surfaces far apart
+    flr_clash_part within[2] = {{cube, at(0, 0, 0)}, {small, at(0.004, 0.004, 0.004)}};
+    flr_clash_list list = find(within, 2, 0, false);
+    assert_int_equal(list.pair_count, 1);
+    assert_int_equal(list.pairs[0].state, FLR_CLASH_OVERLAP);
+    near(list.pairs[0].volume, 8e-9, 2e-9);
+    flr_clash_list_free(&list);
+    flr_fit_destroy(cube);
+    flr_fit_destroy(small);
+}
+
+/* thin bars that cross between their samples */
+static void crossing_bars(void **state)
+{
+    (void)state;
+    flr_fit *one = fit_of(0.1, 0.001, 0.001), *other = fit_of(0.001, 0.1, 0.001);
+    flr_clash_part parts[2] = {{one, at(0, 0, 0)}, {other, at(0.0503, -0.0503, 0.0004)}};
+    flr_clash_list list = find(parts, 2, 0, false);
+    assert_int_equal(list.pair_count, 1);
+    assert_int_equal(list.pairs[0].state, FLR_CLASH_OVERLAP);
+    flr_clash_list_free(&list);
+    flr_fit_destroy(one);
+    flr_fit_destroy(other);
+}
+
+/* distance of two axis-parallel boxes */
+static double gap(flr_vec3 a, flr_vec3 sa, flr_vec3 b, flr_vec3 sb)
+{
+    double x = fmax(0, fmax(b.x - a.x - sa.x, a.x - b.x - sb.x));
+    double y = fmax(0, fmax(b.y - a.y - sa.y, a.y - b.y - sb.y));
+    double z = fmax(0, fmax(b.z - a.z - sa.z, a.z - b.z - sb.z));
+    return sqrt(x * x + y * y + z * z);
+}
+
+/* random assemblies of boxes: no pair below the clearance is missed, none is invented */
+static void no_missed_pair(void **state)
+{
+    (void)state;
+    enum { PARTS = 12, ROUNDS = 10000, SHAPES = 4 };
+    const double clearance = 0.002;
+    static const flr_vec3 sizes[SHAPES] = {
+        {0.01, 0.01, 0.01}, {0.03, 0.004, 0.004}, {0.005, 0.02, 0.008}, {0.002, 0.002, 0.04}};
+    flr_fit *fits[SHAPES];
+    for (int i = 0; i < SHAPES; i++) fits[i] = fit_of(sizes[i].x, sizes[i].y, sizes[i].z);
+    flr_test_random rng = flr_test_random_begin("no_missed_pair");
+    for (int round = 0; round < ROUNDS; round++) {
+        flr_clash_part parts[PARTS];
+        int shape[PARTS];
+        for (int i = 0; i < PARTS; i++) {
+            shape[i] = (int)flr_test_random_below(&rng, SHAPES);
+            parts[i] = (flr_clash_part){
+                fits[shape[i]], at(flr_test_random_range(&rng, 0, 0.1), flr_test_random_range(&rng, 0, 0.1),
+                                   flr_test_random_range(&rng, 0, 0.1))};
+        }
+        flr_clash_list list = find(parts, PARTS, clearance, false);
+        for (uint32_t a = 0; a < PARTS; a++)
+            for (uint32_t b = a + 1; b < PARTS; b++) {
+                double wanted = gap(parts[a].T_world_part.p, sizes[shape[a]],
+                                    parts[b].T_world_part.p, sizes[shape[b]]);
+                const flr_clash_pair *found = NULL;
+                for (size_t i = 0; i < list.pair_count; i++)
+                    if (list.pairs[i].a == a && list.pairs[i].b == b) found = &list.pairs[i];
+                if ((wanted < clearance) != (found != NULL))
+                    fail_msg("round %d, %u and %u: %g m apart", round, a, b, wanted);
+                if (found) near(found->distance, wanted, 1e-12);
+            }
+        flr_clash_list_free(&list);
+    }
+    for (int i = 0; i < SHAPES; i++) flr_fit_destroy(fits[i]);
+}
+
+static bool odd(void *context, uint32_t a, uint32_t b)
+{
+    (void)context;
+    return (a + b) % 2 == 1;
+}
+
+static void pairs_can_be_left_out(void **state)
+{
+    (void)state;
+    flr_fit *cube = fit_of(0.01, 0.01, 0.01);
+    flr_clash_part parts[3] = {{cube, at(0, 0, 0)}, {cube, at(0.005, 0, 0)}, {cube, at(0.003, 0, 0)}};
+    flr_clash_def def = flr_default_clash_def();
+    flr_clash_list list;
+    flr_error error;
+    def.parts = parts, def.part_count = 3, def.skip = odd;
+    assert_ok(flr_clash_find(&def, &list, &error), error);
+    assert_int_equal(list.pair_count, 1);
+    assert_int_equal(list.pairs[0].a, 0);
+    assert_int_equal(list.pairs[0].b, 2);
+    assert_int_equal(list.skipped, 2);
+    assert_int_equal(list.checked, 1);
+    flr_clash_list_free(&list);
+    def.clearance = -1;
+    assert_int_equal(flr_clash_find(&def, &list, &error), FLR_BAD_ARGUMENT);
+    flr_fit_destroy(cube);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(states),
+        cmocka_unit_test(crossing_bars),
+        cmocka_unit_test(no_missed_pair),
+        cmocka_unit_test(pairs_can_be_left_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
