@@ -186,7 +186,8 @@ static const flr_option options[] = {
     {.name = "engine",
      .type = FLR_OPTION_TEXT,
      .argument = "ENGINE",
-     .help = "measure this engine alone, for fits: shell, smooth, spheres or exact",
+     .help = "measure this engine alone, for fits: shell, smooth, spheres or exact; for stability: "
+             "shell or exact",
      .offset = offsetof(bench_values, engine)},
     {.name = "frames",
      .type = FLR_OPTION_INTEGER,
