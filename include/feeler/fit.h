@@ -262,6 +262,9 @@ typedef struct flr_fit_motion_params {
      * parts that both move, whose relative motion is no straight line and no even turn. It is kept free, too:
      * triangles that are no farther apart than this at the start block the motion */
     double deviation;
+    /* metres, default 0: the parts are known to be as far apart as this at the start, by a query there. It need
+     * not be measured then */
+    double start;
     uint64_t budget; /* as in flr_fit_params */
 } flr_fit_motion_params;
 

@@ -14,7 +14,6 @@
 #include "fit/fit_query.h"
 
 enum { FIT_MAX_STEPS = 64, MAX_STRETCHES = 4096 };
-static const double MAX_TURN = 0.02; /* radians in a stretch */
 
 flr_fit_motion_params flr_default_fit_motion_params(void)
 {
@@ -46,6 +45,7 @@ typedef struct following {
     double begin, end;       /* fractions: of the stretch, or what is left of it */
     double little;           /* metres: of the tolerance, what this stretch may take */
     double apart;            /* metres: clearance, tolerance and sagitta */
+    double travel;           /* metres: no point of b, or of a as b sees it, goes farther */
     flr_pose T_end;          /* at the end */
     flr_fit_move turn_end[2];
     double rounding;
@@ -62,7 +62,9 @@ static void set_end(flr_fit_query *q, following *f, double end)
     f->turn_end[1] = flr_fit_turn(f->T_end.q);
     f->turn_end[0] = flr_fit_turn(flr_quat_conjugate(f->T_end.q));
     /* as b sees a: points of a that matter are no farther from the centre than b and all its room */
-    const double travel = straight + turn * f->radius, room = f->radius + travel + f->clearance;
+    const double travel = straight + turn * f->radius,
+                 room = f->radius + travel + f->clearance + f->params.deviation;
+    f->travel = straight + turn * room;
     f->apart = f->clearance + f->params.deviation +
                0.125 * (turn * turn * room + 2 * turn * straight) + f->rounding;
     q->limit = f->apart + travel;
@@ -249,6 +251,39 @@ static void set_motion(following *f, const flr_fit *const parts[2])
                                    flr_vec3_length(from) + flr_vec3_length(to));
 }
 
+/* All patches in the lists that no surface keeps apart, both at the beginning and at the end of the stretch. */
+static void pass_near(flr_fit_query *q, following *f)
+{
+    const flr_fit_lists *l = &q->pair->lists;
+    const flr_fit_params params = {.reach = -1, .max_distance = -1};
+    const flr_fit_query end = flr_fit_begin_query(q->pair, f->T_end, &params);
+    for (uint32_t i = 0; i < q->parts[1]->counts.patches; i++) {
+        if (!l->count[i]) continue;
+        const flr_fit_entry *entries = l->entries + l->first[i];
+        const float far = (float)((q->limit + (double)l->moved[i]) * (1 + 1e-6));
+        flr_fit_guest guest[2];
+        bool received = false;
+        if (q->work > q->max_work) {
+            q->skipped2 = 0;
+            return;
+        }
+        q->work++;
+        for (uint32_t k = 0; k < l->count[i]; k++) {
+            if (entries[k].bound >= far) continue;
+            if (!received) guest[0] = flr_fit_receive(q, i), guest[1] = flr_fit_receive(&end, i);
+            received = true;
+            q->work += 2;
+            /* a point that moves straight on comes nearer to a bent surface in between */
+            const double between =
+                0.125 * flr_fit_bend_of(q, &entries[k], i) * f->travel * f->travel;
+            if (flr_fit_bound(q, &guest[0], &entries[k]) - between >= f->apart &&
+                flr_fit_bound(&end, &guest[1], &entries[k]) - between >= f->apart)
+                continue;
+            pass(q, entries[k].patch, &guest[0].v);
+        }
+    }
+}
+
 /* Looks at a stretch; false when the budget ran out. */
 static bool stretch(flr_fit_pair *pair, following *f, uint64_t *work, uint64_t max_work)
 {
@@ -260,7 +295,10 @@ static bool stretch(flr_fit_pair *pair, following *f, uint64_t *work, uint64_t m
     set_end(&q, f, f->end);
     q.max_work = max_work > *work ? max_work - *work : 0;
     q.context = f;
-    flr_fit_walk(&q, pass);
+    if (flr_fit_follow(&q, q.limit))
+        pass_near(&q, f);
+    else
+        flr_fit_walk(&q, pass);
     *work += q.work;
     return q.skipped2 == INFINITY;
 }
@@ -271,6 +309,7 @@ static double clearance_at_start(flr_fit_pair *pair, const following *f)
     flr_fit_params params = flr_default_fit_params();
     flr_fit_result r;
     if (!(f->params.clearance > 0)) return 0;
+    if (f->params.start >= f->params.clearance) return f->params.clearance;
     params.reach = -1;
     params.max_distance = f->params.clearance;
     params.budget = f->params.budget;
@@ -297,7 +336,7 @@ void flr_fit_pair_motion(flr_fit_pair *pair, const flr_fit_motion *motion,
     const uint64_t max_work = f.params.budget ? f.params.budget : UINT64_MAX;
     const double turn = flr_vec3_length(f.spin), straight = flr_vec3_length(f.velocity),
                  size = fmin(pair->parts[0]->info.size, pair->parts[1]->info.size);
-    double count = ceil(fmax(turn / MAX_TURN, size > 0 ? straight / (0.05 * size) : 1));
+    double count = ceil(fmax(turn / FLR_FIT_STRETCH, size > 0 ? straight / (0.05 * size) : 1));
     count = fmin(fmax(count, 1), MAX_STRETCHES);
     result->complete = true;
     for (double i = 0; i < count; i++) {

@@ -60,6 +60,12 @@ static double bend_of(const flr_fit_curve *c)
     return 2 * (fabs((double)c->k[2]) + fabs((double)c->k[3]) + fabs((double)c->k[4]));
 }
 
+double flr_fit_bend_of(const flr_fit_query *q, const flr_fit_entry *entry, uint32_t patch)
+{
+    if (entry->keeper == FLR_FIT_CURVE_A) return bend_of(&q->parts[0]->patches[entry->patch].curve);
+    return entry->keeper == FLR_FIT_CURVE_B ? bend_of(&q->parts[1]->patches[patch].curve) : 0;
+}
+
 /* Heights over the curve of a's patch, or b's, of the other one's vertices; less what lies over the curve itself. */
 static double over_curve(const flr_fit_query *q, const couple *c, const flr_fit_guest *g, int part,
                          int side)
@@ -157,14 +163,14 @@ static double best_plane(const flr_fit_query *q, const couple *c, const flr_fit_
 }
 
 /* What the flat triangles of the other patch may come nearer to a curve between their corners, however b is turned by up
- * to FLR_FIT_TURN: 1/6 of the most that the curve bends away along a side. The sides are bounded by a box. */
+ * to FLR_FIT_TURN, and on in a motion: 1/6 of the most that the curve bends away along a side. The sides are bounded by a box. */
 static double between_corners(const couple *c, const flr_fit_guest *g, int part, int side)
 {
     const flr_fit_curve *curve = part ? &c->b->curve : &c->a->curve;
     const float *edge = part ? c->a->edge : c->b->edge;
     const float(*own)[3] = part ? g->axes : c->a->axes, (*other)[3] = part ? c->a->axes : g->axes;
     const double h[3] = {2 * (double)curve->k[2], (double)curve->k[3], 2 * (double)curve->k[4]};
-    const double most = fabs(h[0]) + 2 * fabs(h[1]) + fabs(h[2]), turn = FLR_FIT_TURN;
+    const double most = fabs(h[0]) + 2 * fabs(h[1]) + fabs(h[2]), turn = FLR_FIT_TURN + FLR_FIT_STRETCH;
     double u[3][2], hu[3][2], length[3], sum = 0;
     for (int i = 0; i < 3; i++) {
         for (int k = 0; k < 2; k++)

@@ -120,7 +120,8 @@ bool flr_fit_walk_eight(flr_fit_query *q, flr_fit_meet meet, uint32_t entry, dou
 /* ---- lists (fit_near.c, fit_track.c) ---- */
 
 /* radians: lists are good while b is turned by less than this */
-#define FLR_FIT_TURN 0.05
+#define FLR_FIT_TURN    0.05
+#define FLR_FIT_STRETCH 0.02 /* radians: motions are looked at in stretches that turn less */
 
 /* a patch of b with what is needed to tell it from patches of a */
 typedef struct flr_fit_guest {
@@ -138,6 +139,9 @@ flr_fit_guest flr_fit_receive(const flr_fit_query *q, uint32_t patch);
 
 /* metres: at the pose of the query, the two patches are not nearer than this; may be negative. */
 double flr_fit_bound(const flr_fit_query *q, flr_fit_guest *guest, const flr_fit_entry *entry);
+
+/* How much the surface of an entry of a patch of b bends; 1/metres. */
+double flr_fit_bend_of(const flr_fit_query *q, const flr_fit_entry *entry, uint32_t patch);
 
 /* Memory for lists; false: there is none. */
 bool flr_fit_create_lists(flr_fit_pair *pair);
