@@ -18,13 +18,22 @@ static const struct way {
     const char *name;
     flr_integrator integrator;
     flr_force_model model;
+    flr_world_engine engine;
 } ways[] = {
-    {"implicit, tangent", FLR_INTEGRATOR_IMPLICIT, FLR_FORCE_TANGENT},
-    {"implicit, smooth", FLR_INTEGRATOR_IMPLICIT, FLR_FORCE_SMOOTH},
-    {"explicit, tangent", FLR_INTEGRATOR_EXPLICIT, FLR_FORCE_TANGENT},
-    {"quasi-static, tangent", FLR_INTEGRATOR_QUASI_STATIC, FLR_FORCE_TANGENT},
+    {"implicit, tangent", FLR_INTEGRATOR_IMPLICIT, FLR_FORCE_TANGENT, FLR_ENGINE_SHELL},
+    {"implicit, smooth", FLR_INTEGRATOR_IMPLICIT, FLR_FORCE_SMOOTH, FLR_ENGINE_SHELL},
+    {"explicit, tangent", FLR_INTEGRATOR_EXPLICIT, FLR_FORCE_TANGENT, FLR_ENGINE_SHELL},
+    {"quasi-static, tangent", FLR_INTEGRATOR_QUASI_STATIC, FLR_FORCE_TANGENT, FLR_ENGINE_SHELL},
+    {"exact", FLR_INTEGRATOR_IMPLICIT, FLR_FORCE_TANGENT, FLR_ENGINE_EXACT},
 };
 enum { BENCH_STABILITY_WAYS = sizeof ways / sizeof *ways };
+
+/* Is a way one of the engine that was asked for? */
+static bool is_asked(const flr_bench_options *options, const struct way *way)
+{
+    const char *name = way->engine == FLR_ENGINE_EXACT ? "exact" : "shell";
+    return !options->engine || !strcmp(options->engine, name);
+}
 
 /* the worst of all cases at one place of the grid, and of each case over the whole grid */
 typedef struct grid {
@@ -38,6 +47,7 @@ static flr_stability_run run_of(const struct way *way, flr_stability_case which)
     flr_stability_run run = flr_default_stability_run(which);
     run.params.step.integrator = way->integrator;
     run.params.contact.model = way->model;
+    run.params.engine = way->engine;
     return run;
 }
 
@@ -49,6 +59,7 @@ static flr_result bench_cases(flr_env *env, const flr_bench_options *options,
     flr_result result = FLR_OK;
     for (size_t i = 0; i < 2 * FLR_STABILITY_COUNT && result == FLR_OK; i++) {
         const struct way *way = &ways[i % 2];
+        if (!is_asked(options, way)) continue;
         flr_stability_run run = run_of(way, (flr_stability_case)(i / 2));
         result = flr_stability_do(env, made, &run, error);
         if (result != FLR_OK) break;
@@ -189,11 +200,15 @@ static flr_result bench_grids(flr_env *env, const flr_bench_options *options,
     grid *grids = calloc(BENCH_STABILITY_WAYS, sizeof *grids);
     if (!grids) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for the grid");
     flr_result result = FLR_OK;
+    bool first = true;
     for (int w = 0; w < BENCH_STABILITY_WAYS && result == FLR_OK; w++) {
+        if (!is_asked(options, &ways[w])) continue;
         result = fill_grid(env, options, made, &ways[w], &grids[w], error);
-        if (result == FLR_OK) print_grid(&ways[w], &grids[w], options->json, w == 0, out);
+        if (result == FLR_OK) print_grid(&ways[w], &grids[w], options->json, first, out);
+        first = false;
     }
-    if (result == FLR_OK && options->plots) result = draw_map(env, options, grids, error);
+    if (result == FLR_OK && options->plots && !options->engine)
+        result = draw_map(env, options, grids, error);
     free(grids);
     return result;
 }
@@ -202,6 +217,9 @@ flr_result flr_bench_stability(flr_env *env, const flr_bench_options *options, F
                                flr_error *error)
 {
     flr_stability made;
+    if (options->engine && strcmp(options->engine, "exact") && strcmp(options->engine, "shell"))
+        return flr_fail(error, FLR_BAD_ARGUMENT, "no engine \"%s\"; use shell or exact",
+                        options->engine);
     flr_result result = flr_stability_make(env, &made, error);
     if (result != FLR_OK) return result;
     flr_bench_catch_begin();

@@ -54,8 +54,15 @@ flr_result flr_motion_scene_from(flr_env *env, const flr_mesh *fixed, const flr_
     return FLR_OK;
 }
 
+flr_result flr_motion_scene_add_fits(flr_motion_scene *scene, flr_error *error)
+{
+    flr_result result = flr_fit_build(scene->fixed, NULL, &scene->fits[0], error);
+    return result == FLR_OK ? flr_fit_build(scene->moving, NULL, &scene->fits[1], error) : result;
+}
+
 void flr_motion_scene_free(flr_motion_scene *scene)
 {
+    for (int i = 0; i < 2; i++) flr_fit_destroy(scene->fits[i]);
     flr_contact_table_destroy(scene->table);
     flr_voxmap_destroy(scene->voxmap);
     flr_shell_destroy(scene->shell);
@@ -129,6 +136,7 @@ static flr_result make_world(const flr_motion_run *run, flr_world **world, flr_e
     flr_world_part parts[2] = {flr_default_world_part(), flr_default_world_part()};
     parts[0].shape = flr_pairs_shape_make(NULL, run->scene->table);
     parts[1].shape = flr_pairs_shape_make(run->scene->shell, NULL);
+    for (int i = 0; i < 2; i++) parts[i].fit = run->scene->fits[i];
     parts[1].kind = FLR_PART_MOVABLE;
     parts[1].body = run->scene->body;
     parts[1].body.T_world_part = run->target.at(run->target.context, 0);

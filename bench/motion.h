@@ -7,6 +7,7 @@
 
 #include "bench/bench.h"
 #include "feeler/base.h"
+#include "feeler/fit.h"
 #include "feeler/hand.h"
 #include "feeler/world.h"
 #include "models/models.h"
@@ -19,6 +20,7 @@ typedef struct flr_motion_scene {
     flr_voxmap *voxmap;
     flr_shell *shell;
     flr_contact_table *table;
+    flr_fit *fits[2]; /* of both, for the exact engine; NULL: not made */
     flr_body_def body;
 } flr_motion_scene;
 
@@ -30,6 +32,8 @@ flr_result flr_motion_scene_make(flr_env *env, const flr_model *model, const cha
 flr_result flr_motion_scene_from(flr_env *env, const flr_mesh *fixed, const flr_mesh *moving,
                                  double voxel, double moving_voxel, bool features,
                                  flr_motion_scene *scene, flr_error *error);
+/* Adds what the exact engine needs. */
+flr_result flr_motion_scene_add_fits(flr_motion_scene *scene, flr_error *error);
 void flr_motion_scene_free(flr_motion_scene *scene);
 
 /* One run: the hand takes the part and follows a target. */

@@ -81,6 +81,8 @@ flr_result flr_stability_make(flr_env *env, flr_stability *made, flr_error *erro
     for (int i = 0; i < 3 && result == FLR_OK; i++)
         result = flr_motion_scene_from(env, made->meshes[i], made->meshes[3], VOXEL, VOXEL, false,
                                        &made->scenes[i], error);
+    for (int i = 0; i < 3 && result == FLR_OK; i++)
+        result = flr_motion_scene_add_fits(&made->scenes[i], error);
     if (result != FLR_OK) flr_stability_free(made);
     return result;
 }
@@ -228,12 +230,16 @@ flr_result flr_stability_do(flr_env *env, const flr_stability *made, flr_stabili
     how.params = run->params;
     how.params.contact.stiffness = run->stiffness;
     how.params.coupling.stiffness = run->stiffness;
+    how.params.exact.wall = run->stiffness;
     float *felt = run->felt ? run->felt : calloc(6 * how.frames, sizeof *felt);
     if (!felt) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for forces");
     how.felt = felt;
     flr_result result = flr_motion_do(env, &how, error);
     if (result == FLR_OK) {
-        double most = run->stiffness * VOXEL / 2, sum = 0;
+        const flr_tight_params *exact = &run->params.exact;
+        double most = run->params.engine == FLR_ENGINE_EXACT ? exact->force * exact->strength
+                                                             : run->stiffness * VOXEL / 2;
+        double sum = 0;
         uint64_t touched = 0;
         flr_stability_level(felt, how.frames, run->rate, &run->level, &run->peak);
         run->level /= most;

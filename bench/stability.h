@@ -1,6 +1,6 @@
 /* stability.h: a peg in a simulated hand touches things in all the ways in which a force can buzz.
  *
- * All on voxels, through the world, the loop and the output guard; the hand has mass and feels what the device gives. */
+ * On voxels or with the exact engine, through the world, the loop and the output guard; the hand has mass and feels what the device gives. */
 #ifndef FLR_BENCH_STABILITY_H
 #define FLR_BENCH_STABILITY_H
 
