@@ -158,6 +158,8 @@ export const job_kind: {
   readonly JOB_MERGE: 3;
   /** writes a file */
   readonly JOB_SAVE: 4;
+  /** builds exact geometry of all parts, for another engine */
+  readonly JOB_FIT: 5;
 };
 
 /** how far a worker is */

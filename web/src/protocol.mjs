@@ -59,6 +59,7 @@ export const job_kind = Object.freeze({
   JOB_VOXELIZE: 2,
   JOB_MERGE: 3,
   JOB_SAVE: 4,
+  JOB_FIT: 5,
 });
 export const job_state = Object.freeze({
   JOB_WAITING: 0,
