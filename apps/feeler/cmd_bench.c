@@ -162,15 +162,10 @@ static const flr_option options[] = {
         FOLDER, offsetof(bench_values, models), "models", "DIR",
         "folder of the shared models, for fits; default ../shared/models; assemblies that are "
         "not there are left out"),
-<<<<<<< ours
-    FLR_OPTION(TEXT, offsetof(bench_values, engine), "engine", "ENGINE",
-               "measure this engine alone, for fits: shell, smooth, spheres or exact"),
-=======
     FLR_OPTION(
         TEXT, offsetof(bench_values, engine), "engine", "ENGINE",
         "measure this engine alone, for fits: shell, smooth, spheres or exact; for stability: "
         "shell or exact"),
->>>>>>> theirs
     FLR_OPTION(INTEGER, offsetof(bench_values, frames), "frames", "N",
                "frames of each run, for rough-fits; over three rates; default 3000", .min = 0,
                .max = 1000000000),

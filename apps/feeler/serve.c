@@ -215,6 +215,10 @@ static flr_result check_scene(server *s, const char *scene, flr_error *error)
     if (flr_scene_can_import(scene)) return FLR_OK; // read by a job, with progress
     flr_scene *read = NULL;
     result = flr_scene_read(s->cli->env, scene, &read, error);
+    if (result == FLR_OK && s->options->memory && s->options->engine < 0 &&
+        read->contact.engine == FLR_ENGINE_EXACT)
+        result = flr_fail(error, FLR_BAD_INPUT,
+                          "%s: its engine is exact, which reads no voxels; leave out --memory", scene);
     if (result == FLR_OK) result = check_files(s, read, error);
     flr_scene_destroy(read);
     if (result != FLR_OK && result != FLR_NO_MEMORY) result = error->code = FLR_BAD_INPUT;
@@ -588,12 +592,9 @@ static flr_result begin(server *s, const char *scene, flr_error *error)
     flr_result result = flr_serve_check(s->cli->env, s->options, error);
     if (result == FLR_OK) result = choose_folders(s, error);
     const uint64_t memory = s->def.engine.memory = s->options->memory;
-    if (result == FLR_OK && memory && !s->cache.folder)
-        result = flr_fail(error, FLR_BAD_ARGUMENT,
-                          "--memory reads voxels from the cache; leave out --no-cache");
-    if (result == FLR_OK && memory && (memory < 1 << 20 || memory > (uint64_t)8 << 30))
-        result = flr_fail(error, FLR_BAD_ARGUMENT,
-                          "--memory needs 1MiB to 8GiB for the voxels of parts that stay");
+    flr_world_params params = flr_default_world_params();
+    if (s->options->engine >= 0) params.engine = (flr_world_engine)s->options->engine;
+    if (result == FLR_OK) result = flr_check_memory(memory, &s->cache, &params, error);
     if (result == FLR_OK && scene) result = check_scene(s, scene, error);
     if (result == FLR_OK && !scene && s->options->share && !s->options->join)
         result = flr_fail(error, FLR_BAD_ARGUMENT,

@@ -81,9 +81,19 @@ flr_result flr_mesh_asset_probe(flr_mesh_asset *asset, const flr_probe_model **p
 flr_result flr_mesh_asset_fit(flr_mesh_asset *asset, flr_env *env, const flr_cache *cache,
                               const flr_fit **fit, flr_error *error)
 {
+    return flr_mesh_asset_fit_shown(asset, env, cache, NULL, NULL, fit, error);
+}
+
+flr_result flr_mesh_asset_fit_shown(flr_mesh_asset *asset, flr_env *env, const flr_cache *cache,
+                                    bool (*progress)(void *context, double done), void *context,
+                                    const flr_fit **fit, flr_error *error)
+{
+    flr_fit_def how = flr_default_fit_def();
+    how.progress = progress;
+    how.progress_context = context;
     pthread_mutex_lock(&asset->lock);
     flr_result result =
-        asset->fit ? FLR_OK : flr_fit_open(env, cache, asset->mesh, NULL, &asset->fit, NULL, error);
+        asset->fit ? FLR_OK : flr_fit_open(env, cache, asset->mesh, &how, &asset->fit, NULL, error);
     if (result == FLR_OK) *fit = asset->fit;
     pthread_mutex_unlock(&asset->lock);
     return result;

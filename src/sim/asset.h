@@ -47,9 +47,13 @@ flr_result flr_mesh_asset_gauge(flr_mesh_asset *asset, const flr_gauge_part **ga
                                 flr_error *error);
 flr_result flr_mesh_asset_probe(flr_mesh_asset *asset, const flr_probe_model **probe,
                                 flr_error *error);
-/* Exact contact geometry, by way of the cache; `cache` NULL: none. */
+/* Exact contact geometry, by way of the cache; `cache` NULL: none. The first call builds it, and others wait for that. */
 flr_result flr_mesh_asset_fit(flr_mesh_asset *asset, flr_env *env, const flr_cache *cache,
                               const flr_fit **fit, flr_error *error);
+/* The same with progress, 0 … 1, while it is built; false: stop with FLR_CANCELLED. */
+flr_result flr_mesh_asset_fit_shown(flr_mesh_asset *asset, flr_env *env, const flr_cache *cache,
+                                    bool (*progress)(void *context, double done), void *context,
+                                    const flr_fit **fit, flr_error *error);
 /* Inertia and reach (of the box where the mesh has no volume), computed once: that looks at every triangle. Density 0: not
  * known, then that of water. */
 flr_body_def flr_mesh_asset_inertia(flr_mesh_asset *asset, double density);

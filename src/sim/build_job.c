@@ -53,6 +53,15 @@ static bool tell_progress(void *context, double done, const char *stage)
                             p->name, 1e3 * p->voxel, stage);
 }
 
+#define FIT_SHARE 0.3 /* of the way to a part: its exact geometry */
+
+static bool tell_fit(void *context, double done)
+{
+    const flr_build_job_progress *p = context;
+    return flr_job_progress(p->job, p->from + (p->to - p->from) * FIT_SHARE * done,
+                            "%s: exact geometry", p->name);
+}
+
 flr_maker flr_maker_of(const flr_engine *e)
 {
     flr_maker made = {.env = e->def.env,
@@ -86,10 +95,11 @@ flr_result flr_build_job_shape(const flr_maker *m, flr_mesh_asset *mesh, double 
     flr_error inner;
     const flr_fit *fit;
     flr_result result = FLR_OK;
-    if (m->exact && !tell_progress(p, 0, "exact geometry"))
+    if (m->exact && !tell_fit(p, 0))
         result = flr_fail(&inner, FLR_CANCELLED, "cancelled");
     else if (m->exact)
-        result = flr_mesh_asset_fit(mesh, m->env, &m->cache, &fit, &inner);
+        result = flr_mesh_asset_fit_shown(mesh, m->env, &m->cache, tell_fit, p, &fit, &inner);
+    if (m->exact) p->from += FIT_SHARE * (p->to - p->from);
     if (result == FLR_OK) result = flr_shape_make(&def, shape, &inner);
     if (result != FLR_OK) flr_fail(error, result, "part \"%s\": %s", p->name, inner.message);
     return result;

@@ -149,10 +149,41 @@ typedef struct cast_job {
     flr_world_instance *instance;
 } cast_job;
 
+/* The part whose exact geometry is being built. */
+typedef struct fit_build {
+    flr_job *job;
+    const char *name;
+    double from, to;
+} fit_build;
+
+static bool tell_fit(void *context, double done)
+{
+    const fit_build *b = context;
+    return flr_job_progress(b->job, b->from + (b->to - b->from) * done, "%s: exact geometry", b->name);
+}
+
+/* Where another engine needs it of all parts: with progress, and it can be cancelled. */
+static flr_result build_fits(cast_job *c)
+{
+    const double count = c->members.count;
+    for (uint32_t i = 0; i < c->members.count; i++) {
+        const flr_part_entry *m = &c->members.list[i];
+        fit_build b = {&c->job, m->name, i / count, (i + 1) / count};
+        const flr_fit *fit;
+        if (!tell_fit(&b, 0)) return flr_fail(&c->job.error, FLR_CANCELLED, "cancelled");
+        flr_result result = flr_mesh_asset_fit_shown(m->shape->mesh, c->def.env, c->def.cache,
+                                                     tell_fit, &b, &fit, &c->job.error);
+        if (result != FLR_OK) return result;
+    }
+    return FLR_OK;
+}
+
 static void cast_work(flr_job *job)
 {
     cast_job *c = (cast_job *)job;
-    job->result = flr_world_instance_make(&c->def, &c->instance, &job->error);
+    job->result = c->params.engine == FLR_ENGINE_EXACT ? build_fits(c) : FLR_OK;
+    if (job->result == FLR_OK)
+        job->result = flr_world_instance_make(&c->def, &c->instance, &job->error);
 }
 
 /* The loop gets them again with every world, since it cannot use a tool before it has what that needs. */
@@ -236,7 +267,11 @@ void flr_engine_recast(flr_engine *e)
     e->dirty = false;
     e->casting = true;
     e->cast_ns = now;
-    flr_engine_post(e, &c->job, 0, FLR_ENGINE_NONE, NULL, NULL);
+    /* people see a change of engine that takes longer */
+    const bool builds = c->params.engine == FLR_ENGINE_EXACT && e->kind != FLR_ENGINE_EXACT &&
+                        c->members.count > 0;
+    flr_engine_post(e, &c->job, builds ? FLR_WIRE_JOB_FIT : 0, FLR_ENGINE_NONE,
+                    builds ? "exact geometry" : NULL, NULL);
 }
 
 flr_result flr_engine_remove(flr_engine *e, flr_part_id part, flr_error *error)
@@ -320,6 +355,12 @@ void flr_engine_send_tuning(flr_engine *e)
 flr_result flr_engine_set(flr_engine *e, const char *name, double value, flr_error *error)
 {
     flr_parameters before = e->tuning;
+    for (uint32_t i = 0; strcmp(name, "engine") == 0 && i < e->members.count; i++)
+        if (value == FLR_ENGINE_EXACT && e->members.list[i].shape->pager)
+            return flr_fail(error, FLR_UNSUPPORTED,
+                            "the exact engine reads no voxels, and those of part \"%s\" are read from the "
+                            "disk as they are needed: start feeler serve without --memory",
+                            e->members.list[i].name);
     flr_result result = flr_parameters_set(&e->tuning, name, value, NULL, error);
     if (result != FLR_OK) return result;
     if (before.world.engine != e->tuning.world.engine) e->dirty = true; /* needs its trees */

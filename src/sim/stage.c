@@ -136,6 +136,19 @@ static flr_result make_probes(const flr_stage_def *def, flr_stage *stage, flr_er
     return result;
 }
 
+/* The part whose voxels or exact geometry are being built. */
+typedef struct voxels_build {
+    const flr_stage_def *def;
+    uint32_t part;
+} voxels_build;
+
+static bool keep_fitting(void *context, double done)
+{
+    const voxels_build *m = context;
+    return !m->def->progress ||
+           m->def->progress(m->def->context, m->part, done, "preparing exact contact");
+}
+
 static flr_result make_fits(flr_env *env, const flr_stage_def *def, flr_stage *stage,
                             flr_error *error)
 {
@@ -144,20 +157,16 @@ static flr_result make_fits(flr_env *env, const flr_stage_def *def, flr_stage *s
     flr_error why;
     for (uint32_t i = 0; i < stage->parts.count && result == FLR_OK; i++) {
         const flr_part_entry *part = &stage->parts.list[i];
+        voxels_build m = {def, i};
         if (!go_on(def, i, "preparing exact contact")) return stopped(error);
-        result = flr_mesh_asset_fit(part->shape->mesh, env, def->cache, &fit, &why);
+        result = flr_mesh_asset_fit_shown(part->shape->mesh, env, def->cache, keep_fitting, &m, &fit,
+                                          &why);
         if (result != FLR_OK) flr_fail(error, result, "part \"%s\": %s", part->name, why.message);
     }
     return result;
 }
 
 /* ---- voxels ---- */
-
-/* The part whose voxels are being built. */
-typedef struct voxels_build {
-    const flr_stage_def *def;
-    uint32_t part;
-} voxels_build;
 
 static bool keep_building(void *context, double done, const char *stage)
 {

@@ -139,12 +139,48 @@ static void numbers_are_told_as_people_write_them(void **state)
     assert_string_equal(flr_gap_print(0, 0, text), "touching");
 }
 
+/* Another engine is a job that people see, and may cancel: then all stays as it was. */
+static void geometry_is_built_with_progress(void **state)
+{
+    (void)state;
+    for (int cancelled = 0; cancelled < 2; cancelled++) {
+        flr_test_engine s;
+        flr_engine_event event;
+        uint32_t job = 0, ended = 0;
+        flr_test_engine_make(&s, true, NULL);
+        while (flr_engine_next(s.engine, &event)) {}
+        assert_int_equal(flr_engine_set(s.engine, "engine", FLR_ENGINE_EXACT, NULL), FLR_OK);
+        for (int i = 0; i < 200 && !ended; i++) {
+            while (flr_engine_next(s.engine, &event)) {
+                if (event.kind != FLR_ENGINE_EVENT_JOB || event.job.kind != FLR_WIRE_JOB_FIT) continue;
+                if (!job) assert_string_equal(event.job.name, "exact geometry");
+                if (!job && cancelled) flr_engine_cancel(s.engine, event.job.job, NULL);
+                job = event.job.job;
+                ended += event.job.state == FLR_WIRE_JOB_ENDED;
+                if (ended)
+                    assert_int_equal(event.job.result, cancelled ? FLR_CANCELLED : FLR_OK);
+            }
+            flr_engine_service(s.engine);
+            if (!job) continue;
+            flr_test_engine_pass(&s, 10);
+        }
+        assert_true(job && ended == 1);
+        flr_test_engine_settle(&s);
+        flr_engine_parameter p;
+        for (uint32_t i = 0; flr_engine_parameter_at(s.engine, i, &p); i++)
+            if (strcmp(p.name, "engine") == 0)
+                assert_true(p.value == (cancelled ? FLR_ENGINE_SHELL : FLR_ENGINE_EXACT));
+        flr_test_engine_free(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_held_has_a_number),
         cmocka_unit_test(overlaps_are_listed),
         cmocka_unit_test(a_dropped_part_gets_voxels),
+        cmocka_unit_test(geometry_is_built_with_progress),
         cmocka_unit_test(numbers_are_told_as_people_write_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
