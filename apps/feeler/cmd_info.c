@@ -5,6 +5,7 @@
 
 #include "command.h"
 #include "convert_csv.h"
+#include "feeler/assembly.h"
 #include "feeler/mesh.h"
 #include "feeler/voxel_file.h"
 #include "feeler/voxels.h"
@@ -30,13 +31,30 @@ typedef struct loaded {
     flr_mesh **meshes;
     size_t count;
     flr_mesh_report report; /* of a mesh */
+    flr_assembly *assembly; /* the tree of a foreign file; NULL: none */
 } loaded;
 
 static void unload(loaded *file)
 {
     for (size_t i = 0; i < file->count; i++) flr_mesh_destroy(file->meshes[i]);
     free(file->meshes);
+    flr_assembly_destroy(file->assembly);
     flr_scene_destroy(file->scene);
+}
+
+/* a foreign file is read once, as a tree */
+static flr_result load_foreign(flr_cli *cli, const char *path, const flr_mesh_options *options,
+                               loaded *file, flr_error *error)
+{
+    flr_error why;
+    flr_result result =
+        flr_assembly_open(cli->env, path, options, &file->assembly, &file->report, error);
+    if (result != FLR_OK) return result;
+    result = flr_assembly_mesh(file->assembly, options->weld, UINT64_MAX, &file->meshes[0], &why);
+    if (result != FLR_OK) return flr_fail(error, result, "%s: %s", path, why.message);
+    for (uint32_t i = 0; i < file->assembly->note_count; i++)
+        flr_warn(cli, "%s: %s", path, file->assembly->notes[i]);
+    return FLR_OK;
 }
 
 static flr_result load(flr_cli *cli, const char *path, const flr_mesh_options *options,
@@ -59,6 +77,8 @@ static flr_result load(flr_cli *cli, const char *path, const flr_mesh_options *o
                          file->scene->parts[file->count].name);
             result = flr_scene_loader_load(&loader, file->count, &file->meshes[file->count],
                                            &file->report, error);
+        } else if (flr_import_knows(path)) {
+            result = load_foreign(cli, path, options, file, error);
         } else {
             result = flr_mesh_open(cli->env, path, options, &file->meshes[0], &file->report, error);
         }
@@ -263,6 +283,8 @@ static int tell_file(flr_cli *cli, const info_values *values, const char *path, 
                                                  entry, &error)
                                 : flr_info_mesh(cli, path, file.meshes[0], &file.report,
                                                 &values->options, entry, &error);
+        if (result == FLR_OK && !voxels && file.assembly)
+            flr_info_tree(cli, file.assembly, *entry);
         if (result == FLR_OK && values->png) {
             result = tell_picture(cli, values, path, voxels ? NULL : &file, *entry, &error);
             if (result != FLR_OK) json_decref(*entry);
