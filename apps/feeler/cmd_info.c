@@ -5,6 +5,7 @@
 
 #include "command.h"
 #include "convert_csv.h"
+#include "feeler/assembly.h"
 #include "feeler/mesh.h"
 #include "feeler/voxel_file.h"
 #include "feeler/voxels.h"
@@ -32,6 +33,7 @@ typedef struct loaded {
     flr_mesh **meshes; /* [count]: of a scene the parts' */
     size_t count;
     flr_mesh_report report; /* of a mesh */
+    flr_assembly *assembly; /* the tree of a foreign file; NULL: none */
 } loaded;
 
 static void unload(loaded *file)
@@ -39,6 +41,7 @@ static void unload(loaded *file)
     if (!file->scene && file->count) flr_mesh_destroy(file->meshes[0]);
     flr_part_list_free(&file->parts);
     free(file->meshes);
+    flr_assembly_destroy(file->assembly);
     flr_scene_destroy(file->scene);
 }
 
@@ -80,6 +83,21 @@ static flr_result load_scene(flr_cli *cli, const flr_mesh_options *options, load
     return result;
 }
 
+/* a foreign file is read once, as a tree */
+static flr_result load_foreign(flr_cli *cli, const char *path, const flr_mesh_options *options,
+                               loaded *file, flr_error *error)
+{
+    flr_error why;
+    flr_result result =
+        flr_assembly_open(cli->env, path, options, &file->assembly, &file->report, error);
+    if (result != FLR_OK) return result;
+    result = flr_assembly_mesh(file->assembly, options->weld, UINT64_MAX, &file->meshes[0], &why);
+    if (result != FLR_OK) return flr_fail(error, result, "%s: %s", path, why.message);
+    for (uint32_t i = 0; i < file->assembly->note_count; i++)
+        flr_warn(cli, "%s: %s", path, file->assembly->notes[i]);
+    return FLR_OK;
+}
+
 static flr_result load(flr_cli *cli, const char *path, const flr_mesh_options *options,
                        loaded *file, flr_error *error)
 {
@@ -93,7 +111,9 @@ static flr_result load(flr_cli *cli, const char *path, const flr_mesh_options *o
     } else if (file->scene) {
         result = load_scene(cli, options, file, error);
     } else {
-        result = flr_mesh_open(cli->env, path, options, &file->meshes[0], &file->report, error);
+        result = flr_import_knows(path) ? load_foreign(cli, path, options, file, error)
+                                        : flr_mesh_open(cli->env, path, options, &file->meshes[0],
+                                                        &file->report, error);
         if (result == FLR_OK) flr_warn_left_out(cli, path, &file->report), file->count = 1;
     }
     flr_progress_end(cli);
@@ -295,6 +315,7 @@ static int tell_file(flr_cli *cli, const info_values *values, const char *path, 
             result = flr_info_contact(cli, file.scene, &file.parts, &file.chosen, *entry, &error);
             if (result != FLR_OK) json_decref(*entry);
         }
+        if (result == FLR_OK && !voxels && file.assembly) flr_info_tree(cli, file.assembly, *entry);
         if (result == FLR_OK && values->png) {
             result = tell_picture(cli, values, path, voxels ? NULL : &file, *entry, &error);
             if (result != FLR_OK) json_decref(*entry);

@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include "command.h"
+#include "feeler/assembly.h"
 #include "feeler/mesh.h"
 #include "feeler/voxels.h"
 #include "scene/scene.h"
@@ -20,6 +21,9 @@ typedef struct flr_info_options {
 flr_result flr_info_mesh(flr_cli *cli, const char *path, const flr_mesh *mesh,
                          const flr_mesh_report *report, const flr_info_options *options,
                          json_t **object, flr_error *error);
+
+/* The tree of a file: prints it and adds it to `object` (tree, up, left_out). */
+void flr_info_tree(flr_cli *cli, const flr_assembly *assembly, json_t *object);
 
 /* All about a scene whose parts' meshes are loaded, meshes[part_count]. */
 flr_result flr_info_scene(flr_cli *cli, const flr_scene *scene, flr_mesh *const *meshes,

@@ -70,6 +70,12 @@ FLR_API flr_result flr_assembly_open(flr_env *env, const char *path,
 /* Frees an assembly; NULL allowed. */
 FLR_API void flr_assembly_destroy(flr_assembly *assembly);
 
+/* One mesh of all parts where they stand, a group each, as flr_mesh_open() returns it. Parts of equal
+ * name are numbered: "bolt:1", "bolt:2". `weld`: as in flr_mesh_def; `limit`: bytes that vertices and
+ * triangles may take, else FLR_TOO_LARGE. On success the caller owns `*mesh`. */
+FLR_API flr_result flr_assembly_mesh(const flr_assembly *assembly, double weld, uint64_t limit,
+                                     flr_mesh **mesh, flr_error *error);
+
 /* The axis that is most likely up: what the file says; else y where the whole is far shorter along
  * y than along both others, since machines are seldom higher than wide; else z. */
 FLR_API flr_axis flr_assembly_likely_up(const flr_assembly *assembly);

@@ -234,25 +234,14 @@ flr_result flr_assembly_open(flr_env *env, const char *path, const flr_mesh_opti
 
 /* ---- one mesh of all parts ---- */
 
-/* what the placed parts take together */
-static uint64_t placed_bytes(const flr_stream_content *content, const flr_stream_node *node,
-                             uint32_t *vertices, uint32_t *triangles)
-{
-    const flr_mesh_group *group = &content->groups[node->group];
-    uint32_t low;
-    vertex_range(content, group, &low, vertices);
-    *triangles = group->triangle_count;
-    return *vertices * sizeof(flr_vec3) + *triangles * sizeof(flr_triangle);
-}
-
-/* the arrays of a flat mesh; free all four and the names */
+/* the arrays of a flat mesh; free all five */
 typedef struct flat {
     flr_mesh_group *groups;
     flr_vec3 *vertices;
     flr_triangle *triangles;
-    const char **names; /* [2 × group_count]: as in the file, then unique */
+    const char **names; /* [2 × part_count]: as in the file, then unique */
     char *name_text;
-    size_t group_count, vertex_count, triangle_count;
+    size_t names_size, vertex_count, triangle_count;
 } flat;
 
 static void flat_free(flat *f)
@@ -264,118 +253,124 @@ static void flat_free(flat *f)
     free(f->name_text);
 }
 
-static bool is_part(const flr_stream_content *content, size_t node)
+/* room for all parts where they stand; a shape that stands in many places may make too many triangles */
+static flr_result measure_flat(const flr_assembly *assembly, uint64_t limit, flat *f,
+                               flr_error *error)
 {
-    uint32_t group = content->nodes[node].group;
-    return group != FLR_STREAM_NONE && content->groups[group].triangle_count > 0;
-}
-
-static flr_result measure_flat(const flr_stream_content *content, const char *path, uint64_t limit,
-                               flat *f, flr_error *error)
-{
-    uint64_t vertices = 0, triangles = 0, bytes = 0;
-    for (size_t i = 0; i < content->head.node_count; ++i) {
-        if (!is_part(content, i)) continue;
-        uint32_t v, t;
-        bytes += placed_bytes(content, &content->nodes[i], &v, &t);
-        vertices += v, triangles += t, ++f->group_count;
+    uint64_t vertices = 0, triangles = 0;
+    for (uint32_t i = 0; i < assembly->node_count; ++i) {
+        if (assembly->nodes[i].shape == FLR_ASSEMBLY_NONE) continue;
+        vertices += assembly->shapes[assembly->nodes[i].shape]->vertex_count;
+        triangles += assembly->shapes[assembly->nodes[i].shape]->triangle_count;
+        uint64_t bytes = vertices * sizeof(flr_vec3) + triangles * sizeof(flr_triangle);
         if (bytes > limit || vertices >= UINT32_MAX || triangles >= UINT32_MAX)
             return flr_fail(error, FLR_TOO_LARGE,
-                            "%s: its placed parts have more triangles than fit into %llu MiB; open "
-                            "it as an assembly (feeler scene), or use a coarser chord tolerance",
-                            path, (unsigned long long)(limit >> 20));
+                            "its placed parts have more triangles than fit into %llu MiB; make a "
+                            "scene of it (feeler scene), or use a coarser chord tolerance",
+                            (unsigned long long)(limit >> 20));
     }
-    if (f->group_count == 0)
-        return flr_fail(error, FLR_BAD_INPUT, "%s: the file places none of its shapes", path);
-    f->groups = calloc(f->group_count, sizeof *f->groups);
+    f->groups = calloc(assembly->part_count, sizeof *f->groups);
     f->vertices = malloc((size_t)vertices * sizeof *f->vertices);
     f->triangles = malloc((size_t)triangles * sizeof *f->triangles);
-    f->names = calloc(2 * f->group_count, sizeof *f->names);
+    f->names = calloc(2 * (size_t)assembly->part_count, sizeof(char *));
     if (f->groups && f->vertices && f->triangles && f->names) return FLR_OK;
-    return no_memory(path, error);
+    return flr_fail(error, FLR_NO_MEMORY, "not enough memory for its placed parts");
 }
 
-static void place(const flr_stream_content *content, const flr_stream_node *node, flat *f, size_t at)
+static void place(const flr_assembly *assembly, const flr_assembly_node *node, flat *f, size_t at)
 {
-    const flr_mesh_group *group = &content->groups[node->group];
-    uint32_t low, count;
-    vertex_range(content, group, &low, &count);
-    copy_triangles(content, group, low, (uint32_t)f->vertex_count, f->triangles + f->triangle_count);
-    for (uint32_t i = 0; i < count; ++i)
-        f->vertices[f->vertex_count + i] =
-            flr_pose_apply(node->T_root_node, content->vertices[low + i]);
+    const flr_mesh *shape = assembly->shapes[node->shape];
+    for (uint32_t i = 0; i < shape->triangle_count; ++i)
+        for (int k = 0; k < 3; ++k)
+            f->triangles[f->triangle_count + i].v[k] =
+                shape->triangles[i].v[k] + (uint32_t)f->vertex_count;
+    for (uint32_t i = 0; i < shape->vertex_count; ++i)
+        f->vertices[f->vertex_count + i] = flr_pose_apply(node->T_root_node, shape->vertices[i]);
     f->groups[at] = (flr_mesh_group){.first_triangle = (uint32_t)f->triangle_count,
-                                     .triangle_count = group->triangle_count,
+                                     .triangle_count = shape->triangle_count,
                                      .T_mesh_group = node->T_root_node};
-    f->names[at] = content->names + node->name;
-    f->vertex_count += count;
-    f->triangle_count += group->triangle_count;
-}
-
-static flr_result create(const flr_mesh_def *def, const char *path, flr_mesh **mesh,
-                         flr_error *error)
-{
-    flr_error reason;
-    flr_result result = flr_mesh_create(def, mesh, &reason);
-    if (result != FLR_OK) return flr_fail(error, result, "%s: %s", path, reason.message);
-    return FLR_OK;
+    f->names[at] = node->name;
+    f->vertex_count += shape->vertex_count;
+    f->triangle_count += shape->triangle_count;
 }
 
 /* names in the order of the groups, as a mesh stores them */
-static flr_result name_groups(flat *f, const char *path, size_t *size, flr_error *error)
+static flr_result name_groups(flat *f, size_t count, flr_error *error)
 {
-    const char **unique = f->names + f->group_count;
-    char *block = flr_unique_names(f->names, f->group_count, NULL, unique);
-    if (!block) return no_memory(path, error);
-    *size = 0;
-    for (size_t i = 0; i < f->group_count; ++i) *size += strlen(unique[i]) + 1;
-    f->name_text = malloc(*size);
+    const char **unique = f->names + count;
+    char *block = flr_unique_names(f->names, count, NULL, unique);
+    for (size_t i = 0; block && i < count; ++i) f->names_size += strlen(unique[i]) + 1;
+    f->name_text = block ? malloc(f->names_size) : NULL;
     size_t at = 0;
-    for (size_t i = 0; f->name_text && i < f->group_count; ++i) {
+    for (size_t i = 0; f->name_text && i < count; ++i) {
         size_t length = strlen(unique[i]) + 1;
         memcpy(f->name_text + at, unique[i], length);
         f->groups[i].name = (uint32_t)at;
         at += length;
     }
     free(block);
-    return f->name_text ? FLR_OK : no_memory(path, error);
+    return f->name_text ? FLR_OK : flr_fail(error, FLR_NO_MEMORY, "not enough memory for names");
 }
 
-flr_result flr_content_mesh(const flr_stream_content *content, const char *path, double weld,
-                            uint64_t limit, flr_mesh **mesh, flr_error *error)
+flr_result flr_assembly_mesh(const flr_assembly *assembly, double weld, uint64_t limit,
+                             flr_mesh **mesh, flr_error *error)
 {
-    flr_mesh_def def = flr_default_mesh_def();
-    def.weld = weld;
-    if (content->head.node_count == 0) {
-        def.vertices = content->vertices;
-        def.vertex_count = (uint32_t)content->head.vertex_count;
-        def.triangles = content->triangles;
-        def.triangle_count = (uint32_t)content->head.triangle_count;
-        def.groups = content->groups;
-        def.group_count = (uint32_t)content->head.group_count;
-        def.names = content->names;
-        def.names_size = (uint32_t)content->head.names_size;
-        return create(&def, path, mesh, error);
-    }
     flat f = {0};
-    size_t names_size = 0, at = 0;
-    flr_result result = measure_flat(content, path, limit, &f, error);
-    for (size_t i = 0; result == FLR_OK && i < content->head.node_count; ++i)
-        if (is_part(content, i)) place(content, &content->nodes[i], &f, at++);
-    if (result == FLR_OK) result = name_groups(&f, path, &names_size, error);
+    size_t at = 0;
+    flr_result result = measure_flat(assembly, limit, &f, error);
+    for (uint32_t i = 0; result == FLR_OK && i < assembly->node_count; ++i)
+        if (assembly->nodes[i].shape != FLR_ASSEMBLY_NONE)
+            place(assembly, &assembly->nodes[i], &f, at++);
+    if (result == FLR_OK) result = name_groups(&f, assembly->part_count, error);
     if (result == FLR_OK) {
+        flr_mesh_def def = flr_default_mesh_def();
+        def.weld = weld;
         def.vertices = f.vertices;
         def.vertex_count = (uint32_t)f.vertex_count;
         def.triangles = f.triangles;
         def.triangle_count = (uint32_t)f.triangle_count;
         def.groups = f.groups;
-        def.group_count = (uint32_t)f.group_count;
+        def.group_count = assembly->part_count;
         def.names = f.name_text;
-        def.names_size = (uint32_t)names_size;
-        result = create(&def, path, mesh, error);
+        def.names_size = (uint32_t)f.names_size;
+        result = flr_mesh_create(&def, mesh, error);
     }
     flat_free(&f);
     return result;
+}
+
+/* the groups of a stream without nodes are the parts */
+static flr_result plain_mesh(const flr_stream_content *content, double weld, flr_mesh **mesh,
+                             flr_error *error)
+{
+    flr_mesh_def def = flr_default_mesh_def();
+    def.weld = weld;
+    def.vertices = content->vertices;
+    def.vertex_count = (uint32_t)content->head.vertex_count;
+    def.triangles = content->triangles;
+    def.triangle_count = (uint32_t)content->head.triangle_count;
+    def.groups = content->groups;
+    def.group_count = (uint32_t)content->head.group_count;
+    def.names = content->names;
+    def.names_size = (uint32_t)content->head.names_size;
+    return flr_mesh_create(&def, mesh, error);
+}
+
+flr_result flr_content_mesh(flr_stream_content *content, const char *path, double weld,
+                            uint64_t limit, flr_mesh **mesh, flr_error *error)
+{
+    flr_error why;
+    flr_result result;
+    if (content->head.node_count == 0) {
+        result = plain_mesh(content, weld, mesh, &why);
+    } else {
+        flr_assembly *assembly = NULL;
+        result = from_content(content, path, 0, &assembly, error);
+        if (result != FLR_OK) return result;
+        result = flr_assembly_mesh(assembly, weld, limit, mesh, &why);
+        flr_assembly_destroy(assembly);
+    }
+    return result == FLR_OK ? FLR_OK : flr_fail(error, result, "%s: %s", path, why.message);
 }
 
 /* ---- which way is up ---- */

@@ -11,9 +11,9 @@ flr_result flr_import_content(flr_env *env, const char *path, const flr_mesh_opt
                               flr_stream_content *content, flr_mesh_report *report,
                               flr_import_info *info, flr_error *error);
 
-/* One mesh of all parts where they stand, a group each. Parts of equal name are numbered: "bolt:1",
- * "bolt:2". `limit`: bytes that the parts may take together. The caller owns `*mesh`. */
-flr_result flr_content_mesh(const flr_stream_content *content, const char *path, double weld,
+/* One mesh of all parts where they stand, as flr_assembly_mesh() makes it. Takes names and notes out of
+ * the content. The caller owns `*mesh`. */
+flr_result flr_content_mesh(flr_stream_content *content, const char *path, double weld,
                             uint64_t limit, flr_mesh **mesh, flr_error *error);
 
 #endif

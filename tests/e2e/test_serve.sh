@@ -54,8 +54,7 @@ expect 3 feeler serve ball/broken.json --port 0 --no-devices
 rm ball/gone.stl
 expect 3 feeler serve balll --port 0 --no-devices
 says 'did you mean ball?'
-expect 3 feeler serve ball/ball.stl --port 0 --no-devices
-says 'is a mesh, not a scene'
+expect 0 feeler serve ball/ball.stl --port 0 --no-devices --seconds 1
 expect 3 feeler serve ball/ --port 0 --no-devices
 says 'ball/scene.json'
 # what makes no sense on this machine is said before anything begins: refuses CODE REGEX [options]
