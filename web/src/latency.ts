@@ -36,6 +36,8 @@ export class Latency {
   private delays = new Window(512);
   /** least difference of arrival and the controller's stamp: what remains when there is no common clock */
   private least = Infinity;
+  /** ms, of the newest state; NaN: not known yet */
+  last = NaN;
 
   /** an answer to a ping: sent and received on the page's clock (ms), answered on the controller's (µs) */
   pong(sent: number, received: number, answered_us: number): void {
@@ -66,13 +68,14 @@ export class Latency {
     // a loop that counts from another beginning than pongs do: only what exceeds the fastest can be told
     let age = raw + offset;
     if (age < -5 || age > 60000) age = raw - this.least + this.trip / 2;
-    age = Math.max(0, age);
-    this.delays.add(age);
-    return age;
+    this.last = Math.max(0, age);
+    this.delays.add(this.last);
+    return this.last;
   }
 
   reset(): void {
     this.answers = [];
+    this.last = NaN;
     this.delays.clear();
     this.least = Infinity;
   }
@@ -85,5 +88,30 @@ export class Latency {
   }
   get samples(): number {
     return this.delays.count;
+  }
+}
+
+const RATE = 60; // states a second
+const SLOW_RATE = 20; // … where pictures take long
+const LEAST_RATE = 2;
+const LATE_MS = 400; // a state that is older has waited behind others: the page does not keep up
+const FRESH_MS = 150;
+const LESS_MS = 1000; // between two changes: what is on its way was asked for before
+const MORE_MS = 3000;
+
+/** How many states a second a page asks for. One that reads more slowly than they come would fall behind by minutes, since sockets hold
+ * megabytes; so it asks for fewer as soon as they come late, and for more again when they are fresh. */
+export class StateRate {
+  rate = RATE;
+  private changed = -Infinity;
+
+  /** a state came that is so many ms old (NaN: not known); `slow`: pictures take long */
+  next(now: number, age: number, slow: boolean): number {
+    const top = slow ? SLOW_RATE : RATE;
+    let rate = Math.min(this.rate, top);
+    if (age > LATE_MS && now - this.changed >= LESS_MS) rate = Math.max(LEAST_RATE, Math.floor(rate / 2));
+    else if (age < FRESH_MS && now - this.changed >= MORE_MS) rate = Math.min(top, 2 * rate);
+    if (rate !== this.rate) this.changed = now;
+    return (this.rate = rate);
   }
 }

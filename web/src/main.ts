@@ -10,6 +10,7 @@ import { Files } from './files.ts';
 import { Gizmo } from './gizmo.ts';
 import { PageHand } from './hand.ts';
 import { keyboard } from './keys.ts';
+import { StateRate } from './latency.ts';
 import { Loader } from './loader.ts';
 import { packing } from './meshes.ts';
 import { Model } from './model.ts';
@@ -31,9 +32,6 @@ import { Status } from './status.ts';
 import { Stillness } from './stillness.ts';
 import { Theme } from './theme.ts';
 import { take_token, TokenForm } from './token.ts';
-
-const RATE = 60; // states a second
-const SLOW_RATE = 20; // … where pictures take long
 
 function socket_address(): string {
   const address = new URL('ws', location.href);
@@ -184,7 +182,9 @@ async function main(): Promise<void> {
   new ResizeObserver(stir).observe(canvas);
   for (const name of ['pointermove', 'pointerdown', 'pointerup', 'wheel', 'keydown', 'keyup', 'click', 'change', 'input', 'resize'])
     window.addEventListener(name, stir, { capture: true, passive: true });
+  const rate = new StateRate();
   model.on_state.on((state) => {
+    model.set_rate(rate.next(performance.now(), connection.latency.last, pacer.slow));
     if (stillness.moved(performance.now(), state, eye.camera.matrixWorld.elements)) beat.wake();
   });
 
@@ -220,7 +220,6 @@ async function main(): Promise<void> {
     overlaps.update();
     plots.update(now, pacer.slow);
     status.update(now, pacer.slow);
-    model.set_rate(pacer.slow ? SLOW_RATE : RATE);
     const moving = stillness.moved(now, model.state, eye.camera.matrixWorld.elements);
     if (moving) moved_at = now;
     draw(moving, now);

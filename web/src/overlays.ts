@@ -2,7 +2,7 @@
 // and points, the measured gap. All in the world's frame, all updated from the newest state.
 import {
   ArrowHelper, BufferAttribute, BufferGeometry, BoxGeometry, Color, DynamicDrawUsage, Group, InstancedMesh, Line,
-  LineBasicMaterial, LineDashedMaterial, LineSegments, Matrix4, Mesh, MeshBasicMaterial, MeshStandardMaterial, Points, PointsMaterial, SphereGeometry,
+  LineBasicMaterial, LineDashedMaterial, LineSegments, Matrix4, Mesh, MeshBasicMaterial, Points, PointsMaterial, SphereGeometry,
   TorusGeometry, Vector3, ConeGeometry, Quaternion, type Object3D,
 } from 'three';
 import type { Eye } from './camera.ts';
@@ -76,6 +76,7 @@ export class Overlays {
       stage.scene.add(object);
     }
     this.contact_points.count = this.near.count = 0;
+    this.contact_points.visible = this.contact_lines.visible = this.near.visible = false;
     this.contact_lines.geometry.setDrawRange(0, 0);
     model.on_voxels.on((message) => this.take_voxels(message));
     model.on_scene.on(() => this.clear());
@@ -109,6 +110,7 @@ export class Overlays {
       this.near.count = 0;
       this.near_voxels.clear();
     }
+    this.near.visible = this.near.count > 0;
     this.seen.near_voxels = this.near.count;
     this.place_gap();
   }
@@ -116,7 +118,7 @@ export class Overlays {
   private make_hand(): HandObject {
     const palette = this.palette!;
     const group = new Group();
-    const ball = new Mesh(new SphereGeometry(0.32, 20, 14), new MeshStandardMaterial({ color: palette.hand, roughness: 0.35, emissive: palette.hand, emissiveIntensity: 0.35, depthTest: false, transparent: true, opacity: 0.95 }));
+    const ball = new Mesh(new SphereGeometry(0.32, 20, 14), this.stage.material({ color: palette.hand, emissive: palette.hand, emissiveIntensity: 0.35, depthTest: false, transparent: true, opacity: 0.95 }, 0.35));
     const ring = new Mesh(new TorusGeometry(1, 0.07, 8, 40), new MeshBasicMaterial({ color: palette.hand, depthTest: false, transparent: true, opacity: 0.8 }));
     ring.name = 'ring';
     group.add(ball, ring);
@@ -252,6 +254,8 @@ export class Overlays {
       for (let k = 0; k < 3; k++) array[6 * i + 3 + k] = point[k]! + force[k]! * length;
     }
     this.contact_points.count = count;
+    // what is empty needs no shader yet, which takes long to build without a graphics card
+    this.contact_points.visible = this.contact_lines.visible = count > 0;
     this.contact_points.instanceMatrix.needsUpdate = true;
     this.contact_lines.geometry.setDrawRange(0, this.show.forces ? 2 * count : 0);
     ends.needsUpdate = true;
@@ -360,7 +364,7 @@ export class Overlays {
 
   private make_voxels(pieces: message_overlay[], count: number, size: number): Object3D {
     const boxes = new InstancedMesh(new BoxGeometry(0.96 * size, 0.96 * size, 0.96 * size),
-      new MeshStandardMaterial({ color: 0x7fb2e5, roughness: 0.8, transparent: true, opacity: 0.85 }), count);
+      this.stage.material({ color: 0x7fb2e5, transparent: true, opacity: 0.85 }, 0.8), count);
     const matrix = new Matrix4();
     let number = 0;
     for (const { positions } of pieces)

@@ -3,7 +3,7 @@
 import {
   BufferAttribute, BufferGeometry, Box3, Color, DirectionalLight, DoubleSide, Fog, GridHelper, Group, HemisphereLight, LineBasicMaterial,
   LineSegments, Mesh, MeshLambertMaterial, MeshStandardMaterial, NeutralToneMapping, PCFSoftShadowMap, PMREMGenerator, Plane, Quaternion, Scene,
-  Vector3, WebGLRenderer, type WebGLProgramParametersWithUniforms,
+  Vector3, WebGLRenderer, type MeshLambertMaterialParameters, type MeshStandardMaterialParameters, type WebGLProgramParametersWithUniforms,
 } from 'three';
 import { RoomEnvironment } from 'three/examples/jsm/environments/RoomEnvironment.js';
 import { near_table, rgb } from './colour.ts';
@@ -203,12 +203,17 @@ export class Stage {
     this.hidden.clear();
   }
 
+  /** of a surface: plain where there is no graphics card */
+  material(common: MeshLambertMaterialParameters & MeshStandardMaterialParameters, roughness: number, metalness = 0): MeshStandardMaterial | MeshLambertMaterial {
+    return this.software ? new MeshLambertMaterial(common) : new MeshStandardMaterial({ ...common, roughness, metalness });
+  }
+
   private put(part: Part): void {
     const shape = this.shapes.get(part.mesh) ?? null;
     let object = this.parts.get(part.part);
     if (!object) {
       const common = { side: DoubleSide, fog: false, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 };
-      const material = this.software ? new MeshLambertMaterial(common) : new MeshStandardMaterial({ ...common, roughness: 0.55, metalness: 0.12 });
+      const material = this.material(common, 0.55, 0.12);
       material.onBeforeCompile = (shader) => this.add_cut(shader);
       const group = new Group();
       group.matrixAutoUpdate = true;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { load, random } from '../load.mjs';
 
-const { Latency, Window } = await load('latency.ts');
+const { Latency, Window, StateRate } = await load('latency.ts');
 
 test('quantiles are of the values that are in the window', () => {
   const window = new Window(100);
@@ -43,4 +43,23 @@ test('old answers are forgotten, since clocks drift', () => {
   latency.pong(0, 0.1, 5000);
   latency.pong(60000, 60004, 60012000);
   assert.ok(Math.abs(latency.offset - 10) < 1e-9);
+});
+
+test('a page that falls behind asks for fewer states, and for more when they are fresh again', () => {
+  const rate = new StateRate();
+  assert.equal(rate.next(0, 5, false), 60);
+  assert.equal(rate.next(10, NaN, false), 60);
+  assert.equal(rate.next(10, 200, false), 60);
+  // late: half as many, once a second, never none
+  assert.equal(rate.next(20, 900, false), 30);
+  assert.equal(rate.next(500, 900, false), 30);
+  for (let now = 1020; now < 20000; now += 1000) rate.next(now, 3000, false);
+  assert.equal(rate.rate, 2);
+  // fresh: slowly more
+  assert.equal(rate.next(25000, 20, false), 4);
+  assert.equal(rate.next(26000, 20, false), 4);
+  for (let now = 28000; now < 60000; now += 1000) rate.next(now, 20, false);
+  assert.equal(rate.rate, 60);
+  assert.equal(rate.next(60001, 20, true), 20);
+  assert.equal(rate.next(70000, 20, true), 20);
 });
