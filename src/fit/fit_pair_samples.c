@@ -191,28 +191,31 @@ static void note_deep(flr_fit_query *q, int side, uint32_t sample, flr_fit_conta
                             capacity, result);
 }
 
-/* The samples of one part that are deep inside the other: first of patches that are wholly inside or outside, then of
- * those near the surface, of whose vertices the former have told many. False: the budget ran out. */
+/* The samples of one part that are deep inside the other, in order. Before that, all patches that are wholly inside or outside
+ * tell the side of their vertices, which those near the surface share. False: the budget ran out. */
 static bool note_all_deep(flr_fit_query *q, int side, flr_fit_contact *contacts, uint32_t capacity,
                           flr_fit_result *result)
 {
     const flr_fit *part = q->parts[side];
-    memset(q->pair->side[side], 0, part->counts.vertices);
-    for (int pass = 0; pass < 2; pass++)
-        for (uint32_t i = 0; i < part->counts.patches; i++) {
-            const flr_fit_patch *p = &part->patches[i];
-            const bool touched = is_touched(q->pair, side, i);
-            if (touched != (pass == 1)) continue;
-            if (q->work > q->max_work) return false;
-            if (!touched && side_of(q, side, p) < 0) continue;
-            for (uint32_t k = p->first_sample; k < p->first_sample + p->samples; k++) {
-                const uint32_t vertex = part->samples[k].vertex;
-                if (touched && (q->pair->near[side][k].triangle != FLR_NONE ||
-                                (vertex != FLR_NONE && q->pair->side[side][vertex] < 0)))
-                    continue;
-                note_deep(q, side, k, contacts, capacity, result);
-            }
+    int8_t *sides = q->pair->side[side];
+    memset(sides, 0, part->counts.vertices);
+    for (uint32_t i = 0; i < part->counts.patches; i++) {
+        if (q->work > q->max_work) return false;
+        if (!is_touched(q->pair, side, i)) side_of(q, side, &part->patches[i]);
+    }
+    for (uint32_t i = 0; i < part->counts.patches; i++) {
+        const flr_fit_patch *p = &part->patches[i];
+        const bool touched = is_touched(q->pair, side, i);
+        if (q->work > q->max_work) return false;
+        if (!touched && side_of(q, side, p) < 0) continue;
+        for (uint32_t k = p->first_sample; k < p->first_sample + p->samples; k++) {
+            const uint32_t vertex = part->samples[k].vertex;
+            if (touched && (q->pair->near[side][k].triangle != FLR_NONE ||
+                            (vertex != FLR_NONE && sides[vertex] < 0)))
+                continue;
+            note_deep(q, side, k, contacts, capacity, result);
         }
+    }
     return true;
 }
 
