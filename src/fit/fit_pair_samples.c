@@ -41,7 +41,8 @@ bool flr_fit_create_lanes(flr_fit_pair *pair)
         pair->bytes += part->counts.patches * sizeof(uint32_t) + (groups + 1) * sizeof *lanes;
         for (uint32_t i = 0; i < part->counts.patches; i++) {
             const flr_fit_patch *p = &part->patches[i];
-            const uint32_t padded = (p->samples + FLR_FIT_LANES - 1) / FLR_FIT_LANES * FLR_FIT_LANES;
+            const uint32_t padded =
+                (p->samples + FLR_FIT_LANES - 1) / FLR_FIT_LANES * FLR_FIT_LANES;
             for (uint32_t k = 0; k < padded; k++) {
                 flr_fit_lanes *to = &lanes[pair->first_lanes[side][i] + k / FLR_FIT_LANES];
                 const flr_vec3 at = flr_vec3_sub(
@@ -116,8 +117,8 @@ void flr_fit_try_samples(flr_fit_query *q, int side, uint32_t patch, uint32_t ot
         const uint32_t left = mine->samples - from;
         flr_fit_lanes there;
         q->kernel->move(&move, lanes++, &there);
-        try_sixteen(q, side, mine->first_sample + from,
-                    left < FLR_FIT_LANES ? left : FLR_FIT_LANES, theirs, &there, slack);
+        try_sixteen(q, side, mine->first_sample + from, left < FLR_FIT_LANES ? left : FLR_FIT_LANES,
+                    theirs, &there, slack);
     }
 }
 
