@@ -102,8 +102,7 @@ static void measure(flr_fit_query *q, uint32_t a, uint32_t b)
     /* of several that are equally near, the same one whatever was measured before */
     flr_nearest near = {.distance2 = INFINITY};
     flr_triangles_nearest(p, r, &near);
-    const bool before =
-        a < q->triangles[0] || (a == q->triangles[0] && b < q->triangles[1]);
+    const bool before = a < q->triangles[0] || (a == q->triangles[0] && b < q->triangles[1]);
     if (near.distance2 > q->best.distance2 || (near.distance2 == q->best.distance2 && !before))
         return;
     q->best = near;

@@ -57,8 +57,7 @@ static void check_query(both *p, flr_pose T, double reach, bool plainly)
 static flr_pose next_pose(flr_test_random *random, flr_pose T, double size, int kind)
 {
     const double small = size * (kind == 1 ? 0.002 : 0.0003);
-    for (int k = 0; k < 3; k++)
-        (&T.p.x)[k] += flr_test_random_range(random, -small, small);
+    for (int k = 0; k < 3; k++) (&T.p.x)[k] += flr_test_random_range(random, -small, small);
     const flr_vec3 turn = kind == 2 ? flr_vec3_make(0, 0, 0.01)
                                     : flr_vec3_make(flr_test_random_range(random, -1e-3, 1e-3),
                                                     flr_test_random_range(random, -1e-3, 1e-3),
@@ -156,8 +155,8 @@ static void sweeps_are_free(void **state)
         flr_fit_motion_params check = flr_default_fit_motion_params();
         flr_fit_motion_result way;
         flr_fit_result r, plain;
-        motion.to = n % 3 ? next_pose(&random, motion.from, 0.5, 0)
-                          : flr_test_random_pose(&random, 0.02);
+        motion.to =
+            n % 3 ? next_pose(&random, motion.from, 0.5, 0) : flr_test_random_pose(&random, 0.02);
         check.clearance = n % 2 ? 1e-6 : 0;
         check.deviation = n % 4 ? 0 : 1e-7;
         flr_fit_pair_query(p.warm, motion.from, &touch, NULL, 0, &r);
@@ -230,6 +229,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_changes_nothing), cmocka_unit_test(tracks_are_restored),
-        cmocka_unit_test(sweeps_are_free),        cmocka_unit_test(nothing_is_allocated_later)};
+        cmocka_unit_test(sweeps_are_free), cmocka_unit_test(nothing_is_allocated_later)};
     return cmocka_run_group_tests_name("fit track", tests, NULL, NULL);
 }
