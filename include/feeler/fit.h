@@ -171,7 +171,8 @@ enum { FLR_FIT_GROUPS = 16 };
 typedef struct flr_fit_track {
     flr_pose reference[FLR_FIT_GROUPS]; /* T_a_b for which each list was made */
     double cover[FLR_FIT_GROUPS]; /* metres: it holds all that is nearer than this; 0: no list */
-    uint32_t nearest[2]; /* triangles of a and b that were nearest in the last query, plus one; 0: none */
+    uint32_t nearest
+        [2]; /* triangles of a and b that were nearest in the last query, plus one; 0: none */
 } flr_fit_track;
 
 /* What a pair remembers now. RT safe. */

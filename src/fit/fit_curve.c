@@ -74,12 +74,12 @@ static void try_sides(flr_fit_patch *patch, const heights *h, unsigned corners, 
         const int from = lanes[i], to = lanes[(i + 1) % count];
         const double x = h->unit * (h->x[to] - h->x[from]), y = h->unit * (h->y[to] - h->y[from]),
                      z = h->unit * (h->z[to] - h->z[from]), e[3] = {fabs(z), fabs(x), fabs(y)};
-        const double bend = 2 * ((double)k[2] * x * x + (double)k[3] * x * y + (double)k[4] * y * y);
+        const double bend =
+            2 * ((double)k[2] * x * x + (double)k[3] * x * y + (double)k[4] * y * y);
         *most = fmax(*most, bend);
         *least = fmin(*least, bend);
         for (int j = 0; j < 3; j++)
-            if ((double)patch->edge[j] < e[j])
-                patch->edge[j] = nextafterf((float)e[j], INFINITY);
+            if ((double)patch->edge[j] < e[j]) patch->edge[j] = nextafterf((float)e[j], INFINITY);
     }
 }
 
@@ -96,9 +96,9 @@ void flr_fit_bend(flr_fit_patch *patch)
         try_sides(patch, &h, patch->corners[i], &most, &least);
     for (int i = 0; i < FLR_FIT_LANES; i++) {
         const double x = h.unit * h.x[i], y = h.unit * h.y[i],
-                     at = h.unit * h.z[i] - ((double)k[0] * x + (double)k[1] * y +
-                                             (double)k[2] * x * x + (double)k[3] * x * y +
-                                             (double)k[4] * y * y);
+                     at = h.unit * h.z[i] -
+                          ((double)k[0] * x + (double)k[1] * y + (double)k[2] * x * x +
+                           (double)k[3] * x * y + (double)k[4] * y * y);
         top = fmax(top, at);
         bottom = fmin(bottom, at);
     }

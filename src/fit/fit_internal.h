@@ -34,8 +34,8 @@ typedef struct flr_fit_patch {
     float radius;                      /* metres: all of it is within the ball around the centre */
     float axes[3][3], low[3], high[3]; /* its own box: unit axes, the normal first */
     flr_fit_curve curve;
-    float edge[3];                     /* metres along the axes: no side of a triangle is longer */
-    uint32_t first_face;               /* number of its first triangle among the faces */
+    float edge[3];       /* metres along the axes: no side of a triangle is longer */
+    uint32_t first_face; /* number of its first triangle among the faces */
     uint32_t first_sample;
     uint32_t faces, samples;
 } flr_fit_patch;

@@ -131,8 +131,8 @@ TARGET static uint32_t apart(const flr_fit_patch *patch, const flr_fit_lanes *po
 }
 
 TARGET static uint32_t near(const flr_fit_plane *planes, const flr_fit_face *faces, uint32_t count,
-                            const flr_fit_lanes *p, const float limit2[],
-                            float d2[][FLR_FIT_LANES], float best[], int32_t at[])
+                            const flr_fit_lanes *p, const float limit2[], float d2[][FLR_FIT_LANES],
+                            float best[], int32_t at[])
 {
     const __m256 zero = _mm256_setzero_ps();
     uint32_t kept = 0;
@@ -144,10 +144,10 @@ TARGET static uint32_t near(const flr_fit_plane *planes, const flr_fit_face *fac
             const flr_fit_face *f = &faces[k];
             const __m256 s = ALONG(planes[k].n, -planes[k].o), a = ALONG(f->u, f->u0),
                          b = ALONG(f->v, f->v0), c = SUB(SUB(ALL(1.0f), a), b);
-            const __m256 out = _mm256_max_ps(_mm256_max_ps(MUL(SUB(zero, a), ALL(f->height[0])),
-                                                           MUL(SUB(zero, b), ALL(f->height[1]))),
-                                             _mm256_max_ps(MUL(SUB(zero, c), ALL(f->height[2])),
-                                                           zero));
+            const __m256 out =
+                _mm256_max_ps(_mm256_max_ps(MUL(SUB(zero, a), ALL(f->height[0])),
+                                            MUL(SUB(zero, b), ALL(f->height[1]))),
+                              _mm256_max_ps(MUL(SUB(zero, c), ALL(f->height[2])), zero));
             const __m256 all = ADD(MUL(s, s), MUL(out, out)),
                          less = _mm256_cmp_ps(all, least, _CMP_LT_OQ);
             kept |= (uint32_t)(BITS(all, limit, _CMP_LT_OQ) != 0) << k;
@@ -220,6 +220,6 @@ TARGET static uint32_t boxes(const flr_fit_boxes *b, const float low[3], const f
     return kept;
 }
 
-const flr_fit_kernel flr_fit_kernel_avx2 = {move,  bounds,  sides,  corners, apart,
-                                              near,  heights, extent, over,    boxes};
+const flr_fit_kernel flr_fit_kernel_avx2 = {move, bounds,  sides,  corners, apart,
+                                            near, heights, extent, over,    boxes};
 #endif

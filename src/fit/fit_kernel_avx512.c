@@ -91,8 +91,8 @@ TARGET static uint32_t apart(const flr_fit_patch *patch, const flr_fit_lanes *po
 }
 
 TARGET static uint32_t near(const flr_fit_plane *planes, const flr_fit_face *faces, uint32_t count,
-                            const flr_fit_lanes *p, const float limit2[],
-                            float d2[][FLR_FIT_LANES], float best[], int32_t at[])
+                            const flr_fit_lanes *p, const float limit2[], float d2[][FLR_FIT_LANES],
+                            float best[], int32_t at[])
 {
     LOAD(p);
     const __m512 zero = _mm512_setzero_ps(), limit = _mm512_loadu_ps(limit2);
@@ -129,8 +129,8 @@ TARGET static void heights(const float axes[3][3], const float curve[5],
     const __m512 up = ALONG(axes[0], 0.0f), u = ALONG(axes[1], 0.0f), v = ALONG(axes[2], 0.0f);
     const __m512 bent =
         MUL(u, ADD(ADD(ALL(curve[0]), MUL(ALL(curve[2]), u)), MUL(ALL(curve[3]), v)));
-    const __m512 h = _mm512_sub_ps(_mm512_sub_ps(up, bent),
-                                   MUL(v, ADD(ALL(curve[1]), MUL(ALL(curve[4]), v))));
+    const __m512 h =
+        _mm512_sub_ps(_mm512_sub_ps(up, bent), MUL(v, ADD(ALL(curve[1]), MUL(ALL(curve[4]), v))));
     *low = _mm512_reduce_min_ps(h);
     *high = _mm512_reduce_max_ps(h);
 }
@@ -169,6 +169,6 @@ TARGET static uint32_t boxes(const flr_fit_boxes *b, const float low[3], const f
     return kept;
 }
 
-const flr_fit_kernel flr_fit_kernel_avx512 = {move,  bounds,  sides,  corners, apart,
-                                              near,  heights, extent, over,    boxes};
+const flr_fit_kernel flr_fit_kernel_avx512 = {move, bounds,  sides,  corners, apart,
+                                              near, heights, extent, over,    boxes};
 #endif

@@ -174,8 +174,8 @@ static uint32_t boxes(const flr_fit_boxes *b, const float low[3], const float hi
     return kept;
 }
 
-const flr_fit_kernel flr_fit_kernel_scalar = {move,  bounds,  sides,  corners, apart,
-                                              near,  heights, extent, over,    boxes};
+const flr_fit_kernel flr_fit_kernel_scalar = {move, bounds,  sides,  corners, apart,
+                                              near, heights, extent, over,    boxes};
 
 const flr_fit_kernel *flr_fit_choose_kernel(flr_simd simd)
 {

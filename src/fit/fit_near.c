@@ -30,7 +30,8 @@ static couple couple_of(const flr_fit_query *q, const flr_fit_visitor *v, uint32
 static void turn_vector(const flr_fit_move *move, const float from[3], float to[3])
 {
     for (int k = 0; k < 3; k++)
-        to[k] = move->turn[k][0] * from[0] + move->turn[k][1] * from[1] + move->turn[k][2] * from[2];
+        to[k] =
+            move->turn[k][0] * from[0] + move->turn[k][1] * from[1] + move->turn[k][2] * from[2];
 }
 
 flr_fit_guest flr_fit_receive(const flr_fit_query *q, uint32_t patch)
@@ -170,7 +171,8 @@ static double between_corners(const couple *c, const flr_fit_guest *g, int part,
     const float *edge = part ? c->a->edge : c->b->edge;
     const float(*own)[3] = part ? g->axes : c->a->axes, (*other)[3] = part ? c->a->axes : g->axes;
     const double h[3] = {2 * (double)curve->k[2], (double)curve->k[3], 2 * (double)curve->k[4]};
-    const double most = fabs(h[0]) + 2 * fabs(h[1]) + fabs(h[2]), turn = FLR_FIT_TURN + FLR_FIT_STRETCH;
+    const double most = fabs(h[0]) + 2 * fabs(h[1]) + fabs(h[2]),
+                 turn = FLR_FIT_TURN + FLR_FIT_STRETCH;
     double u[3][2], hu[3][2], length[3], sum = 0;
     for (int i = 0; i < 3; i++) {
         for (int k = 0; k < 2; k++)
@@ -243,9 +245,9 @@ static void try_faces(const flr_fit_query *q, const couple *c, flr_fit_guest *g,
 
 typedef struct listing {
     flr_fit_guest guest;
-    bool any;                /* a guest is there */
-    double cover, soon;      /* metres: what the list holds; what queries will look at */
-    uint32_t next, end;      /* of the entries */
+    bool any;           /* a guest is there */
+    double cover, soon; /* metres: what the list holds; what queries will look at */
+    uint32_t next, end; /* of the entries */
     bool full;
 } listing;
 

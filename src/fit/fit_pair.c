@@ -102,8 +102,7 @@ static void measure(flr_fit_query *q, uint32_t a, uint32_t b)
     /* of several that are equally near, the same one whatever was measured before */
     flr_nearest near = {.distance2 = INFINITY};
     flr_triangles_nearest(p, r, &near);
-    const bool before =
-        a < q->triangles[0] || (a == q->triangles[0] && b < q->triangles[1]);
+    const bool before = a < q->triangles[0] || (a == q->triangles[0] && b < q->triangles[1]);
     if (near.distance2 > q->best.distance2 || (near.distance2 == q->best.distance2 && !before))
         return;
     q->best = near;
@@ -367,6 +366,34 @@ static void clear_touched(flr_fit_pair *pair)
                (pair->parts[side]->counts.patches + 63) / 64 * sizeof *pair->touched[side]);
 }
 
+/* Finds what is nearest and all samples within reach; from scratch, or by what the pair remembers. */
+static void search(flr_fit_query *q, bool warm)
+{
+    if (q->params.max_distance > 0) {
+        if (warm)
+            guess(q);
+        else
+            first_guess(q);
+    }
+    const bool listed = warm && flr_fit_follow(q, q->limit);
+    clear_touched(q->pair);
+    if (listed)
+        flr_fit_meet_near(q, compare_beyond);
+    else
+        flr_fit_walk(q, compare);
+    flush(q);
+}
+
+/* Two triangles that meet, the same ones whatever the pair remembers. */
+static void meet_again(flr_fit_query *q, flr_fit_result *result)
+{
+    flr_fit_query again = flr_fit_begin_query(q->pair, q->T_a_b, &q->params);
+    again.work = q->work;
+    search(&again, false);
+    q->work = again.work;
+    tell_distance(&again, result);
+}
+
 void flr_fit_pair_query(flr_fit_pair *pair, flr_pose T_a_b, const flr_fit_params *params,
                         flr_fit_contact *contacts, uint32_t capacity, flr_fit_result *result)
 {
@@ -375,19 +402,12 @@ void flr_fit_pair_query(flr_fit_pair *pair, flr_pose T_a_b, const flr_fit_params
     if (!flr_pose_is_valid(T_a_b)) return;
     T_a_b.q = flr_quat_normalize(T_a_b.q);
     flr_fit_query q = flr_fit_begin_query(pair, T_a_b, &asked);
-    if (asked.max_distance > 0) guess(&q);
-    if (flr_fit_follow(&q, q.limit)) {
-        clear_touched(pair);
-        flr_fit_meet_near(&q, compare_beyond);
-    } else {
-        clear_touched(pair);
-        flr_fit_walk(&q, compare);
-    }
-    flush(&q);
+    search(&q, true);
     remember(&q);
     result->complete = q.skipped2 == INFINITY;
     tell_distance(&q, result);
     flr_fit_note_samples(&q, contacts, capacity, result);
+    if (result->complete && result->meet && result->distance == 0) meet_again(&q, result);
     flr_fit_end_result(q.parts, T_a_b, &asked, result);
     if (!result->complete) result->lower = fmin(result->lower, sqrt(q.skipped2));
     if (result->complete && result->distance > 0)

@@ -41,7 +41,8 @@ bool flr_fit_create_lanes(flr_fit_pair *pair)
         pair->bytes += part->counts.patches * sizeof(uint32_t) + (groups + 1) * sizeof *lanes;
         for (uint32_t i = 0; i < part->counts.patches; i++) {
             const flr_fit_patch *p = &part->patches[i];
-            const uint32_t padded = (p->samples + FLR_FIT_LANES - 1) / FLR_FIT_LANES * FLR_FIT_LANES;
+            const uint32_t padded =
+                (p->samples + FLR_FIT_LANES - 1) / FLR_FIT_LANES * FLR_FIT_LANES;
             for (uint32_t k = 0; k < padded; k++) {
                 flr_fit_lanes *to = &lanes[pair->first_lanes[side][i] + k / FLR_FIT_LANES];
                 const flr_vec3 at = flr_vec3_sub(
@@ -116,8 +117,8 @@ void flr_fit_try_samples(flr_fit_query *q, int side, uint32_t patch, uint32_t ot
         const uint32_t left = mine->samples - from;
         flr_fit_lanes there;
         q->kernel->move(&move, lanes++, &there);
-        try_sixteen(q, side, mine->first_sample + from,
-                    left < FLR_FIT_LANES ? left : FLR_FIT_LANES, theirs, &there, slack);
+        try_sixteen(q, side, mine->first_sample + from, left < FLR_FIT_LANES ? left : FLR_FIT_LANES,
+                    theirs, &there, slack);
     }
 }
 
@@ -191,28 +192,31 @@ static void note_deep(flr_fit_query *q, int side, uint32_t sample, flr_fit_conta
                             capacity, result);
 }
 
-/* The samples of one part that are deep inside the other: first of patches that are wholly inside or outside, then of
- * those near the surface, of whose vertices the former have told many. False: the budget ran out. */
+/* The samples of one part that are deep inside the other, in order. Before that, all patches that are wholly inside or outside
+ * tell the side of their vertices, which those near the surface share. False: the budget ran out. */
 static bool note_all_deep(flr_fit_query *q, int side, flr_fit_contact *contacts, uint32_t capacity,
                           flr_fit_result *result)
 {
     const flr_fit *part = q->parts[side];
-    memset(q->pair->side[side], 0, part->counts.vertices);
-    for (int pass = 0; pass < 2; pass++)
-        for (uint32_t i = 0; i < part->counts.patches; i++) {
-            const flr_fit_patch *p = &part->patches[i];
-            const bool touched = is_touched(q->pair, side, i);
-            if (touched != (pass == 1)) continue;
-            if (q->work > q->max_work) return false;
-            if (!touched && side_of(q, side, p) < 0) continue;
-            for (uint32_t k = p->first_sample; k < p->first_sample + p->samples; k++) {
-                const uint32_t vertex = part->samples[k].vertex;
-                if (touched && (q->pair->near[side][k].triangle != FLR_NONE ||
-                                (vertex != FLR_NONE && q->pair->side[side][vertex] < 0)))
-                    continue;
-                note_deep(q, side, k, contacts, capacity, result);
-            }
+    int8_t *sides = q->pair->side[side];
+    memset(sides, 0, part->counts.vertices);
+    for (uint32_t i = 0; i < part->counts.patches; i++) {
+        if (q->work > q->max_work) return false;
+        if (!is_touched(q->pair, side, i)) side_of(q, side, &part->patches[i]);
+    }
+    for (uint32_t i = 0; i < part->counts.patches; i++) {
+        const flr_fit_patch *p = &part->patches[i];
+        const bool touched = is_touched(q->pair, side, i);
+        if (q->work > q->max_work) return false;
+        if (!touched && side_of(q, side, p) < 0) continue;
+        for (uint32_t k = p->first_sample; k < p->first_sample + p->samples; k++) {
+            const uint32_t vertex = part->samples[k].vertex;
+            if (touched && (q->pair->near[side][k].triangle != FLR_NONE ||
+                            (vertex != FLR_NONE && sides[vertex] < 0)))
+                continue;
+            note_deep(q, side, k, contacts, capacity, result);
         }
+    }
     return true;
 }
 

@@ -46,7 +46,7 @@ typedef struct flr_fit_lists {
     uint32_t *first, *count;   /* [patches of b] */
     float *x, *y, *z, *radius; /* [patches of b], a multiple of 8: their balls; metres */
     float *cover;              /* [patches of b]: nothing else is nearer at the reference pose */
-    float *moved;              /* [patches of b]: how far from its reference pose any point is now */
+    float *moved; /* [patches of b]: how far from its reference pose any point is now */
     flr_fit_suspect *suspects; /* [FLR_FIT_GROUPS x capacity] */
     double margin;             /* metres: how much more than what is asked a list covers */
 } flr_fit_lists;
@@ -54,10 +54,10 @@ typedef struct flr_fit_lists {
 struct flr_fit_pair {
     const flr_fit *parts[2];
     const flr_fit_kernel *kernel;
-    flr_fit_near *near[2]; /* [samples] of a and b; valid for patches that are touched */
-    flr_fit_lanes *lanes[2]; /* samples of a and b, 16 of the same patch side by side */
+    flr_fit_near *near[2];    /* [samples] of a and b; valid for patches that are touched */
+    flr_fit_lanes *lanes[2];  /* samples of a and b, 16 of the same patch side by side */
     uint32_t *first_lanes[2]; /* [patches] of a and b */
-    uint64_t *touched[2];  /* bits of patches whose samples are near something */
+    uint64_t *touched[2];     /* bits of patches whose samples are near something */
     flr_fit_track track;
     flr_fit_lists lists;
     int8_t *side[2]; /* [vertices] of a and b: 1 inside the other part, -1 outside, 0 not known */
@@ -126,8 +126,8 @@ bool flr_fit_walk_eight(flr_fit_query *q, flr_fit_meet meet, uint32_t entry, dou
 /* a patch of b with what is needed to tell it from patches of a */
 typedef struct flr_fit_guest {
     flr_fit_visitor v;
-    float axes[3][3];                     /* its own, in the axes of a */
-    flr_fit_plane planes[FLR_FIT_LANES];  /* the same; if turned */
+    float axes[3][3];                    /* its own, in the axes of a */
+    flr_fit_plane planes[FLR_FIT_LANES]; /* the same; if turned */
     bool turned;
 } flr_fit_guest;
 

@@ -64,7 +64,7 @@ bool flr_fit_create_lists(flr_fit_pair *pair)
 void flr_fit_destroy_lists(flr_fit_pair *pair)
 {
     flr_fit_lists *l = &pair->lists;
-    void *const all[] = {l->entries, l->suspects, l->first, l->count, l->x,
+    void *const all[] = {l->entries, l->suspects, l->first,  l->count, l->x,
                          l->y,       l->z,        l->radius, l->cover, l->moved};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
@@ -91,8 +91,7 @@ void flr_fit_pair_restore(flr_fit_pair *pair, const flr_fit_track *track)
     if (!track || !is_valid(pair, track)) return;
     const flr_fit_track t = *track;
     for (uint32_t g = 0; g < FLR_FIT_GROUPS; g++)
-        if (t.cover[g] > 0)
-            flr_fit_make_list(pair, g, t.reference[g], t.cover[g], &work);
+        if (t.cover[g] > 0) flr_fit_make_list(pair, g, t.reference[g], t.cover[g], &work);
     pair->track = t;
 }
 
@@ -109,7 +108,8 @@ static double used_up(const flr_fit_query *q, uint32_t group, double limit)
     const double sine = 2 * sqrt(turn.x * turn.x + turn.y * turn.y + turn.z * turn.z);
     const flr_mat3 r = flr_quat_to_mat3(to.q), s = flr_quat_to_mat3(from.q);
     const flr_vec3 shift = flr_vec3_sub(to.p, from.p);
-    const float little = (float)(1e-6 * (sine * flr_fit_extent(q->parts[1]) + flr_vec3_length(shift)));
+    const float little =
+        (float)(1e-6 * (sine * flr_fit_extent(q->parts[1]) + flr_vec3_length(shift)));
     float m[3][3];
     const float p[3] = {(float)shift.x, (float)shift.y, (float)shift.z},
                 turned = (float)(sine * (1 + 1e-6));

@@ -219,4 +219,3 @@ void flr_fit_walk(flr_fit_query *q, flr_fit_meet meet)
         }
     }
 }
-

@@ -1,0 +1,234 @@
+/* pairs of fits that remember: the same bits as those that do not, all along a way */
+#include <math.h>
+#include <string.h>
+
+#include "feeler/fit.h"
+#include "fit/fit_query.h"
+#include "support/fail_alloc.h"
+#include "support/fixtures.h"
+
+enum { CAPACITY = 20000 };
+static flr_fit_contact want[CAPACITY], got[CAPACITY];
+
+typedef struct both {
+    const flr_mesh *meshes[2];
+    flr_fit *fits[2];
+    flr_fit_pair *warm, *cold;
+} both;
+
+static both begin(const flr_mesh *a, const flr_mesh *b)
+{
+    both p = {.meshes = {a, b}};
+    flr_error error;
+    for (int i = 0; i < 2; i++)
+        assert_ok(flr_fit_build(p.meshes[i], NULL, &p.fits[i], &error), error);
+    assert_ok(flr_fit_pair_create(p.fits[0], p.fits[1], &p.warm, &error), error);
+    assert_ok(flr_fit_pair_create(p.fits[0], p.fits[1], &p.cold, &error), error);
+    return p;
+}
+
+static void end(both *p)
+{
+    flr_fit_pair_destroy(p->warm);
+    flr_fit_pair_destroy(p->cold);
+    for (int i = 0; i < 2; i++) flr_fit_destroy(p->fits[i]);
+}
+
+/* The same query of a pair that remembers, one that knows nothing, and now and then the plain reference. */
+static void check_query(both *p, flr_pose T, double reach, bool plainly)
+{
+    flr_fit_params params = flr_default_fit_params();
+    flr_fit_result r, plain;
+    params.reach = reach;
+    flr_fit_pair_query(p->warm, T, &params, got, CAPACITY, &r);
+    flr_fit_pair_restore(p->cold, NULL);
+    flr_fit_pair_query(p->cold, T, &params, want, CAPACITY, &plain);
+    assert_true(r.complete && plain.complete);
+    r.work = plain.work = 0;
+    assert_true(!memcmp(&r, &plain, sizeof r));
+    assert_true(!memcmp(got, want, r.contact_count * sizeof *got));
+    if (!plainly) return;
+    flr_fit_reference_pair(p->fits[0], p->meshes[0], p->fits[1], p->meshes[1], T, &params, want,
+                           CAPACITY, &plain);
+    assert_true(r.distance == plain.distance && r.contact_total == plain.contact_total);
+}
+
+/* A step of a way: mostly small, now and then far, or a turn about an axis with a shift along it. */
+static flr_pose next_pose(flr_test_random *random, flr_pose T, double size, int kind)
+{
+    const double small = size * (kind == 1 ? 0.002 : 0.0003);
+    for (int k = 0; k < 3; k++) (&T.p.x)[k] += flr_test_random_range(random, -small, small);
+    const flr_vec3 turn = kind == 2 ? flr_vec3_make(0, 0, 0.01)
+                                    : flr_vec3_make(flr_test_random_range(random, -1e-3, 1e-3),
+                                                    flr_test_random_range(random, -1e-3, 1e-3),
+                                                    flr_test_random_range(random, -1e-3, 1e-3));
+    if (kind == 2) T.p.z += 0.01 * size / 20;
+    T.q = flr_quat_normalize(flr_quat_mul(flr_quat_from_rotation_vector(turn), T.q));
+    return T;
+}
+
+static void memory_changes_nothing(void **state)
+{
+    (void)state;
+    flr_test_random random = flr_test_random_begin("memory changes nothing");
+    unsigned met = 0, apart = 0;
+    for (int i = 0; i < FLR_TEST_SOLID_COUNT; i++) {
+        flr_test_part a, b;
+        flr_test_part_make(&a, (flr_test_solid)i, 1, 0.002, false);
+        flr_test_part_make(&b, (flr_test_solid)((i + 1) % FLR_TEST_SOLID_COUNT), 0.6, 0.002, false);
+        both p = begin(flr_test_shape_mesh(&a.shape), flr_test_shape_mesh(&b.shape));
+        const double size = flr_fit_get_info(p.fits[0]).size;
+        for (int kind = 0; kind < 3; kind++) {
+            flr_pose T = flr_test_random_pose(&random, 0.012);
+            for (int n = 0; n < 25; n++) {
+                T = n % 12 == 11 ? flr_test_random_pose(&random, 0.012)
+                                 : next_pose(&random, T, size, kind);
+                check_query(&p, T, n % 2 ? 0.0005 : 0, n % 8 == 0);
+                flr_fit_result r;
+                flr_fit_pair_query(p.warm, T, NULL, NULL, 0, &r);
+                met += r.distance <= 0, apart += r.distance > 0;
+            }
+        }
+        end(&p);
+        flr_test_part_free(&a);
+        flr_test_part_free(&b);
+    }
+    assert_true(met > 20 && apart > 20);
+}
+
+/* A ring of boxes around a box, all sides near: what a tight fit looks like. */
+static void tracks_are_restored(void **state)
+{
+    (void)state;
+    flr_test_shape a = {0}, b = {0};
+    flr_test_shape_box(&a, flr_vec3_make(0.04, 0.04, 0.01), 12);
+    flr_test_shape_box(&b, flr_vec3_make(0.02, 0.02, 0.02), 10);
+    both p = begin(flr_test_shape_mesh(&a), flr_test_shape_mesh(&b));
+    flr_fit_params params = flr_default_fit_params();
+    flr_pose T = flr_pose_identity();
+    T.p = flr_vec3_make(-0.005, 0.001, 0.015010);
+    params.reach = 2e-5;
+    params.tolerance = 1e-7;
+    for (int i = 0; i < 60; i++) {
+        flr_fit_result r, other;
+        T.p.x += 2e-4, T.p.z += (i % 3 - 1) * 1e-6;
+        const flr_fit_track track = flr_fit_pair_save(p.warm);
+        flr_fit_pair_restore(p.cold, &track);
+        const flr_fit_track again = flr_fit_pair_save(p.cold);
+        assert_true(!memcmp(&track, &again, sizeof track));
+        flr_fit_pair_query(p.warm, T, &params, got, CAPACITY, &r);
+        flr_fit_pair_query(p.cold, T, &params, want, CAPACITY, &other);
+        assert_true(!memcmp(&r, &other, sizeof r) && r.contact_count > 10);
+        assert_true(!memcmp(got, want, r.contact_count * sizeof *got));
+    }
+    /* tracks that cannot be true are forgotten */
+    flr_fit_track wrong = flr_fit_pair_save(p.warm);
+    wrong.nearest[0] = 1u << 30;
+    flr_fit_pair_restore(p.cold, &wrong);
+    const flr_fit_track none = flr_fit_pair_save(p.cold);
+    assert_true(none.cover[0] == 0 && none.nearest[0] == 0);
+    wrong = flr_fit_pair_save(p.warm);
+    wrong.cover[3] = NAN;
+    flr_fit_pair_restore(p.cold, &wrong);
+    assert_true(flr_fit_pair_save(p.cold).nearest[0] == 0);
+    end(&p);
+    flr_test_shape_free(&a);
+    flr_test_shape_free(&b);
+}
+
+/* What a sweep calls free is free at poses in between, by all pairs of triangles; its query is that at the end. */
+static void sweeps_are_free(void **state)
+{
+    (void)state;
+    flr_test_random random = flr_test_random_begin("sweeps are free");
+    unsigned free = 0, blocked = 0;
+    flr_test_part a, b;
+    flr_test_part_make(&a, (flr_test_solid)0, 1, 0.002, false);
+    flr_test_part_make(&b, FLR_TEST_TETRAHEDRON, 0.7, 0.002, false);
+    both p = begin(flr_test_shape_mesh(&a.shape), flr_test_shape_mesh(&b.shape));
+    flr_fit_params params = flr_default_fit_params(), touch = params;
+    touch.reach = -1;
+    params.reach = 0.0005;
+    flr_fit_motion motion = {.from = flr_test_random_pose(&random, 0.03),
+                             .centre = flr_vec3_make(0.004, 0.003, 0.002)};
+    for (int n = 0; n < 60; n++) {
+        flr_fit_motion_params check = flr_default_fit_motion_params();
+        flr_fit_motion_result way;
+        flr_fit_result r, plain;
+        motion.to =
+            n % 3 ? next_pose(&random, motion.from, 0.5, 0) : flr_test_random_pose(&random, 0.02);
+        check.clearance = n % 2 ? 1e-6 : 0;
+        check.deviation = n % 4 ? 0 : 1e-7;
+        flr_fit_pair_query(p.warm, motion.from, &touch, NULL, 0, &r);
+        if (!(r.distance > 2e-6)) {
+            motion.from = flr_test_random_pose(&random, 0.03);
+            continue;
+        }
+        check.start = n % 5 ? r.lower : 0;
+        flr_fit_pair_sweep(p.warm, &motion, &check, &params, got, CAPACITY, &way, &r);
+        assert_true(way.complete && (way.free == 1) == r.complete);
+        for (int i = 0; i <= 12; i++) {
+            const flr_pose T = flr_fit_motion_pose(&motion, way.free * i / 12);
+            flr_fit_reference_pair(p.fits[0], p.meshes[0], p.fits[1], p.meshes[1], T, &touch, NULL,
+                                   0, &plain);
+            assert_true(!plain.meet && plain.distance >= check.clearance - 1e-12);
+        }
+        if (way.free == 1) {
+            flr_fit_pair_restore(p.cold, NULL);
+            flr_fit_pair_query(p.cold, motion.to, &params, want, CAPACITY, &plain);
+            r.work = plain.work = 0;
+            assert_true(!memcmp(&r, &plain, sizeof r));
+            motion.from = motion.to;
+        }
+        free += way.free == 1, blocked += way.free < 1;
+    }
+    assert_true(free > 10 && blocked > 3);
+    end(&p);
+    flr_test_part_free(&a);
+    flr_test_part_free(&b);
+}
+
+static flr_result make_pair(void *context, flr_error *error)
+{
+    const both *p = context;
+    flr_fit_pair *pair;
+    const flr_result result = flr_fit_pair_create(p->fits[0], p->fits[1], &pair, error);
+    if (result == FLR_OK) flr_fit_pair_destroy(pair);
+    return result;
+}
+
+/* Only the making of a pair takes memory, and it fails in one piece. */
+static void nothing_is_allocated_later(void **state)
+{
+    (void)state;
+    flr_test_shape a = {0}, b = {0};
+    flr_test_shape_box(&a, flr_vec3_make(0.04, 0.04, 0.01), 6);
+    flr_test_shape_box(&b, flr_vec3_make(0.02, 0.02, 0.02), 5);
+    both p = begin(flr_test_shape_mesh(&a), flr_test_shape_mesh(&b));
+    assert_true(flr_fail_alloc_each(make_pair, &p) > 5);
+    flr_fail_alloc_at(0);
+    flr_pose T = flr_pose_identity();
+    for (int i = 0; i < 20; i++) {
+        flr_fit_motion_result way;
+        flr_fit_result r;
+        flr_fit_motion motion = {.from = T, .to = T};
+        motion.from.p = flr_vec3_make(0.001 * i, 0, 0.01501);
+        motion.to.p = flr_vec3_make(0.001 * i + 0.001, 0, 0.01501);
+        flr_fit_pair_sweep(p.warm, &motion, NULL, NULL, got, CAPACITY, &way, &r);
+        assert_true(way.free == 1 && r.distance > 0);
+        const flr_fit_track track = flr_fit_pair_save(p.warm);
+        flr_fit_pair_restore(p.cold, &track);
+    }
+    assert_int_equal(flr_fail_alloc_asked(), 0);
+    end(&p);
+    flr_test_shape_free(&a);
+    flr_test_shape_free(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory_changes_nothing), cmocka_unit_test(tracks_are_restored),
+        cmocka_unit_test(sweeps_are_free), cmocka_unit_test(nothing_is_allocated_later)};
+    return cmocka_run_group_tests_name("fit track", tests, NULL, NULL);
+}
