@@ -374,7 +374,8 @@ static const flr_option options[] = {
     {.name = "voxel",
      .type = FLR_OPTION_SIZE,
      .argument = "SIZE",
-     .help = "advanced: edge length of a voxel, for --features; without --features, --png draws the voxels "
+     .help = "advanced: edge length of a voxel, for --features; without --features, --png draws "
+             "the voxels "
              "of a mesh instead of the mesh",
      .offset = offsetof(info_values, options.voxel),
      .min = 1e-9},
@@ -420,8 +421,10 @@ const flr_command flr_cmd_info = {
     .description =
         "For a mesh: format, unit, triangles, vertices, groups, components, whether it is closed, "
         "size, area, volume, centre of mass and inertia. For a scene (.json): its parts, where "
-        "they stand and which of them move, the engine of contact, what feeler chooses where nobody "
-        "says how large voxels are, which parts start in each other and how near others are. For voxels (.flrvox): what they were made from and "
+        "they stand and which of them move, the engine of contact, what feeler chooses where "
+        "nobody "
+        "says how large voxels are, which parts start in each other and how near others are. For "
+        "voxels (.flrvox): what they were made from and "
         "how, and "
         "what was found; all checksums are compared. Every mesh format that feeler reads will do. "
         "A file "

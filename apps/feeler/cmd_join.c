@@ -51,9 +51,9 @@ static const flr_option options[] = {
     {.name = "voxel",
      .type = FLR_OPTION_SIZE,
      .argument = "SIZE",
-     .help =
-         "advanced: voxels of this size here, whatever the session has: larger ones for a slower machine. "
-         "Forces then differ between the two sides, and feeler warns the people",
+     .help = "advanced: voxels of this size here, whatever the session has: larger ones for a "
+             "slower machine. "
+             "Forces then differ between the two sides, and feeler warns the people",
      .offset = JOIN_AT(voxel),
      .min = 1e-9},
     FLR_SERVE_CONTACT(JOIN_AT, "for everybody in the session", "the host's"),

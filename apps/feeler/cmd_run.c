@@ -526,14 +526,16 @@ static const flr_option options[] = {
     {.name = "voxel",
      .type = FLR_OPTION_SIZE,
      .argument = "SIZE",
-     .help = "advanced: edge length of a voxel; default: the scene's own, else feeler chooses one from "
-             "the sizes of the parts, the gap between them and the memory, and says which",
+     .help =
+         "advanced: edge length of a voxel; default: the scene's own, else feeler chooses one from "
+         "the sizes of the parts, the gap between them and the memory, and says which",
      .offset = offsetof(run_values, voxel),
      .min = 1e-9},
     {.name = "moving-voxel",
      .type = FLR_OPTION_SIZE,
      .argument = "SIZE",
-     .help = "advanced: spacing of the points of moving parts; default: that of --voxel, else the scene's",
+     .help = "advanced: spacing of the points of moving parts; default: that of --voxel, else the "
+             "scene's",
      .offset = offsetof(run_values, moving_voxel),
      .min = 1e-9},
     FLR_TOUCH_OPTIONS(run_values),
@@ -557,8 +559,9 @@ static const flr_option options[] = {
      .formerly = "clearance",
      .type = FLR_OPTION_SIZE,
      .argument = "SIZE",
-     .help = "force begins this far before surfaces meet; with voxels it is a whole number of them; "
-             "default: the scene's, else 0.005mm with --engine exact and two voxels with shells",
+     .help =
+         "force begins this far before surfaces meet; with voxels it is a whole number of them; "
+         "default: the scene's, else 0.005mm with --engine exact and two voxels with shells",
      .offset = offsetof(run_values, onset),
      .min = 0,
      .max = 1},
@@ -573,8 +576,9 @@ static const flr_option options[] = {
     {.name = "overlap",
      .type = FLR_OPTION_SIZE,
      .argument = "SIZE",
-     .help = "of --engine exact: parts may start in each other up to this depth, so that they can be "
-             "moved out; default: the scene's, else 2mm",
+     .help =
+         "of --engine exact: parts may start in each other up to this depth, so that they can be "
+         "moved out; default: the scene's, else 2mm",
      .offset = offsetof(run_values, overlap),
      .min = 0,
      .max = 1},

@@ -74,9 +74,10 @@ static const flr_option options[] = {
     {.name = "voxel",
      .type = FLR_OPTION_SIZE,
      .argument = "SIZE",
-     .help = "advanced: edge length of voxels of parts that have none of their own; default: feeler "
-             "chooses one from the sizes of the parts, the gap between them and the memory, and says "
-             "which",
+     .help =
+         "advanced: edge length of voxels of parts that have none of their own; default: feeler "
+         "chooses one from the sizes of the parts, the gap between them and the memory, and says "
+         "which",
      .offset = SERVE_AT(voxel),
      .min = 1e-9},
     FLR_SERVE_CONTACT(SERVE_AT, "whatever the scene says", "the scene's"),

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/text.h"
 #include "contact/contact_table.h"
 #include "feeler/voxel_file.h"
-#include "base/memory.h"
 #include "sim/build_job.h"
 #include "sim/resolution.h"
 

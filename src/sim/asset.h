@@ -161,7 +161,7 @@ typedef struct flr_parts_def {
      * fits it alone */
     struct flr_resolution *chosen;
     const flr_cache *cache; /* of exact geometry, for that; NULL: none */
-    bool apart;                      /* parts that move share no shape with those that stay */
+    bool apart;             /* parts that move share no shape with those that stay */
     /* Before each part, and after it; `voxel` and `options` may be changed. False: stop with FLR_CANCELLED. Both may be NULL. */
     bool (*begin)(void *context, uint32_t part, double *voxel, flr_mesh_options *options);
     void (*end)(void *context, uint32_t part, const flr_mesh_report *report);

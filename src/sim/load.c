@@ -20,8 +20,8 @@ typedef struct load_job {
     flr_maker maker;
     bool contact_chosen; /* whatever the scene says */
     flr_mesh_options options;
-    double common;  /* voxel */
-    double instead; /* … of all parts, whatever the scene says; 0: as it says */
+    double common;         /* voxel */
+    double instead;        /* … of all parts, whatever the scene says; 0: as it says */
     flr_resolution chosen; /* where neither says anything */
     char path[FLR_CACHE_PATH_SIZE], scratch[FLR_CACHE_PATH_SIZE];
     flr_part_list members; /* read; the engine's once it has taken them */

@@ -36,14 +36,16 @@ typedef struct flr_stage_def {
     uint64_t memory;
     double voxel;        /* metres, of all parts that stay; 0: as the scene says */
     double moving_voxel; /* … of all that move */
-    double common;       /* … of those of which nobody says anything; 0: feeler chooses one (sim/resolution.h) */
-    unsigned threads;    /* 0: one per processor */
-    uint32_t hands;      /* default 1 */
-    double rate;         /* Hz; default 1000 */
+    double
+        common; /* … of those of which nobody says anything; 0: feeler chooses one (sim/resolution.h) */
+    unsigned threads; /* 0: one per processor */
+    uint32_t hands;   /* default 1 */
+    double rate;      /* Hz; default 1000 */
     /* gravity is the scene's unless it has one here; the scene's law of contact comes with
      * flr_scene_params(). With the smooth model, points lie on the exact surface */
     flr_world_params params;
-    double onset; /* metres: where force begins, in place of what `params` say; default -1: not given */
+    double
+        onset; /* metres: where force begins, in place of what `params` say; default -1: not given */
     /* the tool of hand 0, if not as the scene says. Parts can be touched by points (each gets a
      * probe) when some hand has one */
     bool has_tool;
