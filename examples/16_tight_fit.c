@@ -13,7 +13,8 @@
 
 #include "feeler/feeler.h"
 
-static const double peg = 0.005, outer = 0.012, deep = 0.015, high = 0.025; /* m: half widths, heights */
+static const double peg = 0.005, outer = 0.012, deep = 0.015,
+                    high = 0.025; /* m: half widths, heights */
 
 /* boxes from corner to corner as one mesh; the block is five of them */
 static flr_result make_boxes(const flr_vec3 (*boxes)[2], uint32_t count, flr_mesh **mesh,
@@ -77,16 +78,15 @@ static void draw_out(flr_world *world, double play)
         bool near = find_gap(world, &gap);
         if (near) least = fmin(least, gap.lower);
         if (i % 300) continue;
-        printf("%4d ms: up %5.2f mm, %.2f N, ", i,
-               1e3 * flr_world_body(world, 1)->T_world_part.p.z,
+        printf("%4d ms: up %5.2f mm, %.2f N, ", i, 1e3 * flr_world_body(world, 1)->T_world_part.p.z,
                flr_vec3_length(flr_world_wrench(world, 0).force));
         if (near)
             printf("%.4f mm apart at z = %.1f mm\n", 1e3 * gap.distance, 1e3 * gap.point_b.z);
         else
             printf("nothing near\n");
     }
-    printf("the peg is out; it never came nearer than %.4f mm, and had %.3f mm of play\n", 1e3 * least,
-           1e3 * play);
+    printf("the peg is out; it never came nearer than %.4f mm, and had %.3f mm of play\n",
+           1e3 * least, 1e3 * play);
 }
 
 int main(int argc, char **argv)
@@ -102,7 +102,8 @@ int main(int argc, char **argv)
     flr_result result = make_meshes(play, meshes, &error);
     for (int i = 0; result == FLR_OK && i < 2; i++) {
         result = flr_fit_build(meshes[i], NULL, &fits[i], &error);
-        if (result == FLR_OK) result = flr_body_def_from_mesh(meshes[i], 2700, &parts[i].body, &error);
+        if (result == FLR_OK)
+            result = flr_body_def_from_mesh(meshes[i], 2700, &parts[i].body, &error);
         parts[i].fit = fits[i];
         parts[i].body.mass = flr_world_felt_mass(&def.params); /* so that it follows a hand */
     }

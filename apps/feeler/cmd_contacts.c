@@ -210,7 +210,8 @@ static flr_result load_parts(flr_cli *cli, const contacts_values *values, const 
     flr_parts_def def = {.env = cli->env,
                          .scene = scene,
                          .voxel = values->voxel,
-                         .moving_voxel = values->moving_voxel > 0 ? values->moving_voxel : values->voxel,
+                         .moving_voxel =
+                             values->moving_voxel > 0 ? values->moving_voxel : values->voxel,
                          .chosen = &chosen,
                          .begin = begin_part,
                          .end = end_part,

@@ -105,7 +105,8 @@ static json_t *report_json(const report_values *values, const flr_report *r, siz
     flr_json_set(o, "nearest_frame", flr_json_count(r->nearest));
     flr_json_set(o, "measured_frames", r->parts.count ? flr_json_count(r->measured) : json_null());
     flr_json_set(o, "meeting_frames", r->parts.count ? flr_json_count(r->meeting) : json_null());
-    flr_json_set(o, "overlap_frames", r->parts.count ? flr_json_count(r->overlap_frames) : json_null());
+    flr_json_set(o, "overlap_frames",
+                 r->parts.count ? flr_json_count(r->overlap_frames) : json_null());
     flr_json_set(o, "pairs", flr_report_pairs_json(r));
     flr_json_set(o, "contact_frames", flr_json_count(r->contact_frames));
     flr_json_set(o, "penetration_frames", flr_json_count(r->penetration_frames));

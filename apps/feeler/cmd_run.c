@@ -485,10 +485,11 @@ static const flr_option options[] = {
         "advanced: edge length of a voxel; default: the scene's own, else feeler chooses one from "
         "the sizes of the parts, the gap between them and the memory, and says which",
         .min = 1e-9),
-    FLR_OPTION(SIZE, offsetof(run_values, moving_voxel), "moving-voxel", "SIZE",
-               "advanced: spacing of the points of moving parts; default: that of --voxel, else "
-               "the scene's",
-               .min = 1e-9),
+    FLR_OPTION(
+        SIZE, offsetof(run_values, moving_voxel), "moving-voxel", "SIZE",
+        "advanced: spacing of the points of moving parts; default: that of --voxel, else the "
+        "scene's",
+        .min = 1e-9),
     FLR_TOUCH_OPTIONS(run_values),
     FLR_OPTION(NUMBER, offsetof(run_values, friction), "friction", "X",
                "coefficient of friction; default: the scene's, else 0", .min = 0, .max = 10),

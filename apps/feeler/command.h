@@ -44,7 +44,7 @@ typedef struct flr_option {
     size_t offset;              /* of the value in the values struct */
     const char *const *choices; /* NULL-ended; for completion also where type is not CHOICE */
     double min, max;            /* of a number, or of a size in metres; max 0: no limit */
-    const char *formerly;       /* its name in an earlier version, to refuse it helpfully; NULL: none */
+    const char *formerly; /* its name in an earlier version, to refuse it helpfully; NULL: none */
 } flr_option;
 
 /* Rows of a table of options: a flag, and an option with a value. `at`: where the value is; after the help may follow .letter, .min,

@@ -9,10 +9,10 @@
 #include "sim/resolution.h"
 
 enum {
-    INFO_GAPS = 16,              /* pairs that are told */
+    INFO_GAPS = 16,              /* pairs that are listed */
     INFO_MAX_TRIANGLES = 300000, /* of a part that is measured */
 };
-#define INFO_NEAR 1e-3 /* metres: pairs that are nearer are told */
+#define INFO_NEAR 1e-3 /* metres: nearer pairs are listed */
 
 /* ---- exact geometry ---- */
 
@@ -42,8 +42,8 @@ static flr_result sum_fits(flr_cli *cli, const flr_part_list *parts, fit_sum *su
         def.progress = show_fit;
         def.progress_context = cli;
         int64_t begin = flr_clock_ns(cli->env);
-        flr_result result = flr_fit_open(cli->env, &cache, parts->list[i].shape->mesh->mesh, &def, &fit,
-                                         &report, error);
+        flr_result result = flr_fit_open(cli->env, &cache, parts->list[i].shape->mesh->mesh, &def,
+                                         &fit, &report, error);
         if (result != FLR_OK) return result;
         sum->seconds += 1e-9 * (double)(flr_clock_ns(cli->env) - begin);
         sum->bytes += flr_fit_get_info(fit).bytes;
@@ -54,7 +54,8 @@ static flr_result sum_fits(flr_cli *cli, const flr_part_list *parts, fit_sum *su
     return FLR_OK;
 }
 
-static flr_result tell_fits(flr_cli *cli, const flr_part_list *parts, json_t *facts, flr_error *error)
+static flr_result tell_fits(flr_cli *cli, const flr_part_list *parts, json_t *facts,
+                            flr_error *error)
 {
     fit_sum sum = {0};
     char bytes[FLR_COUNT_TEXT_SIZE];
@@ -91,20 +92,18 @@ static json_t *gap_json(const flr_part_list *parts, const flr_gap *g)
 static void tell_gap(flr_cli *cli, const flr_part_list *parts, const flr_gap *g, double tolerated)
 {
     char a[FLR_SAFE_SIZE], b[FLR_SAFE_SIZE], text[FLR_GAP_TEXT_SIZE];
-    flr_print(cli, "    %s and %s: %s at %.4g %.4g %.4g mm%s\n", flr_safe(parts->list[g->a].name, a),
-              flr_safe(parts->list[g->b].name, b), flr_gap_print(g->distance, g->error, text),
-              1e3 * g->from.x, 1e3 * g->from.y, 1e3 * g->from.z,
-              -g->distance > tolerated ? ", deeper than is tolerated" : "");
+    flr_print(cli, "    %s and %s: %s at %.4g %.4g %.4g mm%s\n",
+              flr_safe(parts->list[g->a].name, a), flr_safe(parts->list[g->b].name, b),
+              flr_gap_print(g->distance, g->error, text), 1e3 * g->from.x, 1e3 * g->from.y,
+              1e3 * g->from.z, -g->distance > tolerated ? ", deeper than is tolerated" : "");
 }
 
 /* What is in each other at the start, and what is near. */
 static flr_result tell_gaps(flr_cli *cli, const flr_scene *scene, const flr_part_list *parts,
                             json_t *facts, flr_error *error)
 {
-    flr_gaps_def def = {.env = cli->env,
-                        .parts = parts,
-                        .within = INFO_NEAR,
-                        .max_triangles = INFO_MAX_TRIANGLES};
+    flr_gaps_def def = {
+        .env = cli->env, .parts = parts, .within = INFO_NEAR, .max_triangles = INFO_MAX_TRIANGLES};
     flr_gap gaps[INFO_GAPS];
     uint32_t count = 0, overlaps = 0;
     flr_progress(cli, 0, 1, "measuring gaps");
@@ -114,10 +113,11 @@ static flr_result tell_gaps(flr_cli *cli, const flr_scene *scene, const flr_part
     json_t *within = flr_json_array(), *near = flr_json_array();
     while (overlaps < count && gaps[overlaps].distance <= 0) overlaps++;
     if (overlaps > 0)
-        flr_print(cli, "  overlaps    %u at the start; the exact engine tolerates %.4g mm\n", overlaps,
-                  1e3 * scene->contact.overlap);
+        flr_print(cli, "  overlaps    %u at the start; the exact engine tolerates %.4g mm\n",
+                  overlaps, 1e3 * scene->contact.overlap);
     for (uint32_t i = 0; i < count; i++) {
-        if (i == overlaps) flr_print(cli, "  gaps        %u below 1 mm at the start\n", count - overlaps);
+        if (i == overlaps)
+            flr_print(cli, "  gaps        %u below 1 mm at the start\n", count - overlaps);
         tell_gap(cli, parts, &gaps[i], scene->contact.overlap);
         flr_json_push(i < overlaps ? within : near, gap_json(parts, &gaps[i]));
     }

@@ -35,15 +35,16 @@ typedef struct flr_report_frame {
 
 /* Two parts of which one was moved: how near they came. */
 typedef struct flr_report_pair {
-    uint32_t a, b;       /* parts of the scene */
-    size_t bit;          /* of flr_report_frame.overlaps; 64: there are too many */
-    double least, error; /* metres: negative where they interfere; INFINITY: farther apart than others */
-    size_t frame;        /* where that was */
-    bool overlaps;       /* they met at the start … */
-    double overlap;      /* … so deep, metres … */
-    flr_vec3 where;      /* … there */
-    size_t free_from;    /* frame from which on they did not; SIZE_MAX: never */
-    size_t again;        /* frame in which they met again; SIZE_MAX: none */
+    uint32_t a, b; /* parts of the scene */
+    size_t bit;    /* of flr_report_frame.overlaps; 64: there are too many */
+    double least,
+        error;      /* metres: negative where they interfere; INFINITY: farther apart than others */
+    size_t frame;   /* where that was */
+    bool overlaps;  /* they met at the start … */
+    double overlap; /* … so deep, metres … */
+    flr_vec3 where; /* … there */
+    size_t free_from; /* frame from which on they did not; SIZE_MAX: never */
+    size_t again;     /* frame in which they met again; SIZE_MAX: none */
 } flr_report_pair;
 
 typedef enum flr_verdict {
@@ -67,9 +68,10 @@ typedef struct flr_report {
     flr_part_list parts;     /* the scene's, for their meshes; none: they are not at hand */
     size_t measured, proven; /* frames; and those that need no measuring for the verdict */
     size_t meeting;          /* measured frames in which surfaces meet, but for … */
-    size_t overlap_frames;   /* … those in which only parts meet that did so at the start and have not come free yet */
-    size_t stuck;            /* pairs that met at the start and never came free */
-    flr_report_pair *pairs;  /* [pair_count]: with the meshes */
+    size_t
+        overlap_frames; /* … those in which only parts meet that did so at the start and have not come free yet */
+    size_t stuck;           /* pairs that met at the start and never came free */
+    flr_report_pair *pairs; /* [pair_count]: with the meshes */
     size_t pair_count;
     /* sums */
     size_t nearest;            /* frame with the least exact distance, else the least upper bound */

@@ -197,17 +197,17 @@ static void write_verdict(FILE *out, const flr_report *r)
 /* Of each pair the least clearance, and when; what started in each other comes first. */
 static void write_pairs(FILE *out, const flr_report *r)
 {
-    enum { SHOWN = 50 };
+    enum { PAIRS_LISTED = 50 };
     const flr_report_pair **list = calloc(r->pair_count + 1, sizeof(flr_report_pair *));
     const size_t count = list ? flr_report_pairs_sort(r, list) : 0;
     if (count > 0) fputs("<section><h2>Clearance of each pair</h2><table>\n", out);
-    for (size_t i = 0; i < count && i < SHOWN; i++) {
+    for (size_t i = 0; i < count && i < PAIRS_LISTED; i++) {
         char names[160], text[FLR_PAIR_TEXT_SIZE];
         snprintf(names, sizeof names, "%.70s and %.70s", r->parts.list[list[i]->a].name,
                  r->parts.list[list[i]->b].name);
         row(out, names, "%s", flr_report_pair_print(r, list[i], text));
     }
-    if (count > SHOWN) row(out, "others", "%zu pairs, farther apart", count - SHOWN);
+    if (count > PAIRS_LISTED) row(out, "others", "%zu pairs, farther apart", count - PAIRS_LISTED);
     if (count > 0) fputs("</table></section>\n", out);
     free((void *)list);
 }

@@ -13,19 +13,19 @@ flr_result flr_report_pairs_begin(flr_report *r, const bool *acts, flr_error *er
     const size_t count = r->from.scene->part_count;
     size_t wanted = 0, overlaps = 0;
     for (size_t a = 0; a < count; a++)
-        for (size_t b = 0; b < count; b++)
-            wanted += a != b && acts[a] && !(acts[b] && b < a);
+        for (size_t b = 0; b < count; b++) wanted += a != b && acts[a] && !(acts[b] && b < a);
     r->pairs = calloc(wanted + 1, sizeof *r->pairs);
     if (!r->pairs) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
     for (uint32_t a = 0; a < count; a++)
         for (uint32_t b = 0; b < count; b++)
             if (a != b && acts[a] && !(acts[b] && b < a)) /* pairs of moved parts once */
-                r->pairs[r->pair_count++] = (flr_report_pair){.a = a,
-                                                              .b = b,
-                                                              .least = INFINITY,
-                                                              .bit = overlaps < 64 ? overlaps++ : 64,
-                                                              .free_from = SIZE_MAX,
-                                                              .again = SIZE_MAX};
+                r->pairs[r->pair_count++] =
+                    (flr_report_pair){.a = a,
+                                      .b = b,
+                                      .least = INFINITY,
+                                      .bit = overlaps < 64 ? overlaps++ : 64,
+                                      .free_from = SIZE_MAX,
+                                      .again = SIZE_MAX};
     return FLR_OK;
 }
 
@@ -34,7 +34,8 @@ static void measure_depth(flr_cli *cli, const flr_report *r, const flr_report_pa
                           const flr_pose *places, flr_gap *gap)
 {
     if (flr_gap_measure(cli->env, NULL, r->parts.list[p->a].shape->mesh, places[p->a],
-                        r->parts.list[p->b].shape->mesh, places[p->b], FLR_GAP_MEET, gap, NULL) != FLR_OK)
+                        r->parts.list[p->b].shape->mesh, places[p->b], FLR_GAP_MEET, gap,
+                        NULL) != FLR_OK)
         *gap = (flr_gap){.distance = 0};
 }
 
@@ -88,14 +89,15 @@ char *flr_report_pair_print(const flr_report *r, const flr_report_pair *p,
     char least[FLR_GAP_TEXT_SIZE];
     int used = 0;
     if (p->overlaps && p->overlap > 0)
-        used = snprintf(text, FLR_PAIR_TEXT_SIZE, "%.3f mm deep in each other at the start", 1e3 * p->overlap);
+        used = snprintf(text, FLR_PAIR_TEXT_SIZE, "%.3f mm deep in each other at the start",
+                        1e3 * p->overlap);
     else if (p->overlaps)
         used = snprintf(text, FLR_PAIR_TEXT_SIZE, "surfaces met at the start");
     if (p->overlaps && p->free_from == SIZE_MAX)
         return snprintf(text + used, FLR_PAIR_TEXT_SIZE - (size_t)used, ", never free"), text;
     if (p->overlaps)
-        used += snprintf(text + used, FLR_PAIR_TEXT_SIZE - (size_t)used, ", free from %.3f s on; then ",
-                         r->frames[p->free_from].t);
+        used += snprintf(text + used, FLR_PAIR_TEXT_SIZE - (size_t)used,
+                         ", free from %.3f s on; then ", r->frames[p->free_from].t);
     if (p->again != SIZE_MAX)
         snprintf(text + used, FLR_PAIR_TEXT_SIZE - (size_t)used, "in each other again at %.3f s",
                  r->frames[p->again].t);
@@ -109,7 +111,8 @@ char *flr_report_pair_print(const flr_report *r, const flr_report_pair *p,
 
 static int nearer(const void *a, const void *b)
 {
-    const flr_report_pair *one = *(flr_report_pair *const *)a, *other = *(flr_report_pair *const *)b;
+    const flr_report_pair *one = *(flr_report_pair *const *)a,
+                          *other = *(flr_report_pair *const *)b;
     if (one->overlaps != other->overlaps) return one->overlaps ? -1 : 1;
     return one->least < other->least ? -1 : one->least > other->least;
 }
@@ -129,7 +132,8 @@ void flr_report_pairs_tell(flr_cli *cli, const flr_report *r)
     char text[FLR_PAIR_TEXT_SIZE], a[FLR_SAFE_SIZE], b[FLR_SAFE_SIZE];
     for (size_t i = 0; i < count && (i < PAIRS_SHOWN || cli->verbose); i++)
         flr_print(cli, "  %s and %s: %s\n", flr_safe(r->parts.list[list[i]->a].name, a),
-                  flr_safe(r->parts.list[list[i]->b].name, b), flr_report_pair_print(r, list[i], text));
+                  flr_safe(r->parts.list[list[i]->b].name, b),
+                  flr_report_pair_print(r, list[i], text));
     if (count > PAIRS_SHOWN && !cli->verbose)
         flr_print(cli, "  and %zu more pairs; --verbose shows all\n", count - PAIRS_SHOWN);
     free((void *)list);
@@ -151,8 +155,9 @@ json_t *flr_report_pairs_json(const flr_report *r)
         flr_json_set(o, "overlap", p->overlaps ? flr_json_number(p->overlap) : json_null());
         flr_json_set(o, "overlap_point", p->overlaps ? flr_json_vec3(p->where) : json_null());
         flr_json_set(o, "free_from",
-                     p->overlaps && p->free_from != SIZE_MAX ? flr_json_number(r->frames[p->free_from].t)
-                                                             : json_null());
+                     p->overlaps && p->free_from != SIZE_MAX
+                         ? flr_json_number(r->frames[p->free_from].t)
+                         : json_null());
         flr_json_push(all, o);
     }
     return all;

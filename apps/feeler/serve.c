@@ -217,8 +217,9 @@ static flr_result check_scene(server *s, const char *scene, flr_error *error)
     result = flr_scene_read(s->cli->env, scene, &read, error);
     if (result == FLR_OK && s->options->memory && s->options->engine < 0 &&
         read->contact.engine == FLR_ENGINE_EXACT)
-        result = flr_fail(error, FLR_BAD_INPUT,
-                          "%s: its engine is exact, which reads no voxels; leave out --memory", scene);
+        result =
+            flr_fail(error, FLR_BAD_INPUT,
+                     "%s: its engine is exact, which reads no voxels; leave out --memory", scene);
     if (result == FLR_OK) result = check_files(s, read, error);
     flr_scene_destroy(read);
     if (result != FLR_OK && result != FLR_NO_MEMORY) result = error->code = FLR_BAD_INPUT;
@@ -493,8 +494,8 @@ static bool seen(void *context, const flr_engine_event *event)
 {
     server *s = context;
     if (event->kind == FLR_ENGINE_EVENT_SCENE) centre_devices(s);
-    const bool chosen = event->kind == FLR_ENGINE_EVENT_NEWS &&
-                        strncmp(event->sentence, "feeler chose", 12) == 0;
+    const bool chosen =
+        event->kind == FLR_ENGINE_EVENT_NEWS && strncmp(event->sentence, "feeler chose", 12) == 0;
     if (event->kind == FLR_ENGINE_EVENT_NEWS && (s->options->share || chosen) && !s->cli->quiet)
         tell_news(s, event);
     bool fetched = s->options->join && event->job.kind == FLR_WIRE_JOB_LOAD;
@@ -575,7 +576,8 @@ static flr_result begin(server *s, const char *scene, flr_error *error)
     s->def.engine.hands = (uint32_t)s->options->hands;
     s->def.engine.workers = (unsigned)s->options->workers;
     s->def.engine.voxel = s->options->voxel;
-    if (!s->options->join) { /* a guest takes the host's settings, then changes them for everybody */
+    if (!s->options
+             ->join) { /* a guest takes the host's settings, then changes them for everybody */
         s->def.engine.contact = s->options->engine < 0 ? 0 : 1 + (unsigned)s->options->engine;
         s->def.engine.onset = s->options->onset;
         s->def.engine.strength = s->options->strength;

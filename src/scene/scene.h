@@ -112,8 +112,8 @@ typedef struct flr_scene_contact {
     /* metres, 0 … 1: force begins this far before surfaces meet; with voxels, in the nearest layer that is no nearer, in
      * place of force_layer; default -1: not given, 5e-6 with the exact engine */
     double onset;
-    double strength;         /* exact: of the device's largest force, 0.01 … 100; default 1 */
-    double overlap;          /* exact: metres, tolerated at the start, 0 … 1; default 2e-3 */
+    double strength; /* exact: of the device's largest force, 0.01 … 100; default 1 */
+    double overlap;  /* exact: metres, tolerated at the start, 0 … 1; default 2e-3 */
 } flr_scene_contact;
 
 /* "tangent", "smooth", NULL: in the order of flr_force_model. */

@@ -449,9 +449,10 @@ typedef struct flr_engine_contact {
 /* How far a part that is held or moves is from another, by their triangles; world's frame, metres. */
 typedef struct flr_engine_gap {
     flr_part_id part, other;
-    double distance;   /* negative: they are so deep in each other */
-    double error;      /* the true distance differs by no more than this */
-    flr_vec3 from, to; /* nearest points of part and other; of parts in each other the deepest and its way out */
+    double distance; /* negative: they are so deep in each other */
+    double error;    /* the true distance differs by no more than this */
+    flr_vec3 from,
+        to; /* nearest points of part and other; of parts in each other the deepest and its way out */
 } flr_engine_gap;
 
 /* Two parts that were in each other when they were put where they stand; world's frame, metres. */
@@ -497,7 +498,8 @@ typedef struct flr_engine_state {
     flr_engine_proxy proxies[FLR_ENGINE_HANDS]; /* [proxy_count]: of hands whose tool is a point */
     flr_engine_coupling_state couplings[FLR_WORLD_REMOTE_COUPLINGS]; /* [coupling_count] */
     flr_engine_contact contacts[FLR_ENGINE_CONTACTS];
-    flr_engine_gap gaps[FLR_ENGINE_GAPS]; /* [gap_count], nearest first: see flr_engine_want_gaps() */
+    flr_engine_gap
+        gaps[FLR_ENGINE_GAPS]; /* [gap_count], nearest first: see flr_engine_want_gaps() */
     flr_engine_overlap_state overlaps[FLR_ENGINE_OVERLAPS]; /* [overlap_count] */
     /* [part_count]: those that may move, and static ones that something has touched */
     flr_engine_part_state parts[FLR_ENGINE_PARTS];

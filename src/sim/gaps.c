@@ -28,9 +28,9 @@ static flr_result measure_large(flr_mesh_asset *a, flr_pose T_world_a, flr_mesh_
     return FLR_OK;
 }
 
-flr_result flr_gap_measure(flr_env *env, const flr_cache *cache, flr_mesh_asset *a, flr_pose T_world_a,
-                           flr_mesh_asset *b, flr_pose T_world_b, double within, flr_gap *gap,
-                           flr_error *error)
+flr_result flr_gap_measure(flr_env *env, const flr_cache *cache, flr_mesh_asset *a,
+                           flr_pose T_world_a, flr_mesh_asset *b, flr_pose T_world_b, double within,
+                           flr_gap *gap, flr_error *error)
 {
     const flr_fit *fits[2] = {NULL, NULL};
     flr_fit_pair *pair = NULL;
@@ -68,8 +68,8 @@ static bool is_wanted(const flr_gaps_def *def, const flr_part_entry *a, const fl
 {
     const flr_mesh *one = a->shape->mesh->mesh, *other = b->shape->mesh->mesh;
     if (a->kind == FLR_PART_STATIC && b->kind == FLR_PART_STATIC) return false;
-    if (def->max_triangles && (one->triangle_count > def->max_triangles ||
-                               other->triangle_count > def->max_triangles))
+    if (def->max_triangles &&
+        (one->triangle_count > def->max_triangles || other->triangle_count > def->max_triangles))
         return false;
     return flr_box3_overlap(box_of(a, def->within), box_of(b, 0));
 }
@@ -77,14 +77,15 @@ static bool is_wanted(const flr_gaps_def *def, const flr_part_entry *a, const fl
 /* Puts a gap where it belongs; the farthest goes where there is no room. */
 static void insert(flr_gap *gaps, uint32_t capacity, uint32_t *count, const flr_gap *gap)
 {
-    if (*count == capacity && (capacity == 0 || gaps[capacity - 1].distance <= gap->distance)) return;
+    if (*count == capacity && (capacity == 0 || gaps[capacity - 1].distance <= gap->distance))
+        return;
     uint32_t at = *count < capacity ? (*count)++ : capacity - 1;
     for (; at > 0 && gaps[at - 1].distance > gap->distance; at--) gaps[at] = gaps[at - 1];
     gaps[at] = *gap;
 }
 
-flr_result flr_gaps_measure(const flr_gaps_def *def, flr_gap *gaps, uint32_t capacity, uint32_t *count,
-                            flr_error *error)
+flr_result flr_gaps_measure(const flr_gaps_def *def, flr_gap *gaps, uint32_t capacity,
+                            uint32_t *count, flr_error *error)
 {
     const flr_part_list *parts = def->parts;
     *count = 0;
@@ -110,12 +111,14 @@ char *flr_gap_print(double distance, double error, char text[FLR_GAP_TEXT_SIZE])
     const int digits = 3;
     const double rounded = 1e-3 * ceil(1e6 * error + 0.5 - 1e-6);
     if (distance > 0)
-        snprintf(text, FLR_GAP_TEXT_SIZE, "%.*f mm ± %.*f", digits, 1e3 * distance, digits, rounded);
-    else if (distance < 0 && error > fmax(2e-6, -0.1 * distance)) /* between samples it may be deeper */
+        snprintf(text, FLR_GAP_TEXT_SIZE, "%.*f mm ± %.*f", digits, 1e3 * distance, digits,
+                 rounded);
+    else if (distance < 0 &&
+             error > fmax(2e-6, -0.1 * distance)) /* between samples it may be deeper */
         snprintf(text, FLR_GAP_TEXT_SIZE, "interference at least %.*f mm", digits, -1e3 * distance);
     else if (distance < 0)
-        snprintf(text, FLR_GAP_TEXT_SIZE, "interference %.*f mm ± %.*f", digits, -1e3 * distance, digits,
-                 rounded);
+        snprintf(text, FLR_GAP_TEXT_SIZE, "interference %.*f mm ± %.*f", digits, -1e3 * distance,
+                 digits, rounded);
     else
         snprintf(text, FLR_GAP_TEXT_SIZE, "touching");
     return text;

@@ -16,10 +16,12 @@
 
 /* Two parts near each other. World's frame, metres. */
 typedef struct flr_gap {
-    uint32_t a, b;     /* places in the list */
-    double distance;   /* negative: they are so deep in each other; 0: surfaces meet; INFINITY: beyond what was asked */
-    double error;      /* the true distance differs by no more than this */
-    flr_vec3 from, to; /* nearest points of a and of b; where parts interfere, the deepest one and the way out */
+    uint32_t a, b; /* places in the list */
+    double
+        distance; /* negative: they are so deep in each other; 0: surfaces meet; INFINITY: beyond what was asked */
+    double error; /* the true distance differs by no more than this */
+    flr_vec3 from,
+        to; /* nearest points of a and of b; where parts interfere, the deepest one and the way out */
 } flr_gap;
 
 /* metres: `within` for whether parts meet at all */
@@ -27,9 +29,9 @@ typedef struct flr_gap {
 
 /* One pair, up to `within` metres. Where a part has more than a million triangles, parts in each other have the distance 0.
  * `gap->a` and `gap->b` stay. Fails as flr_mesh_asset_fit() does. */
-flr_result flr_gap_measure(flr_env *env, const flr_cache *cache, flr_mesh_asset *a, flr_pose T_world_a,
-                           flr_mesh_asset *b, flr_pose T_world_b, double within, flr_gap *gap,
-                           flr_error *error);
+flr_result flr_gap_measure(flr_env *env, const flr_cache *cache, flr_mesh_asset *a,
+                           flr_pose T_world_a, flr_mesh_asset *b, flr_pose T_world_b, double within,
+                           flr_gap *gap, flr_error *error);
 
 /* Which pairs to measure. */
 typedef struct flr_gaps_def {
@@ -44,8 +46,8 @@ typedef struct flr_gaps_def {
 } flr_gaps_def;
 
 /* All pairs of which at least one part may move; the nearest ones first, `capacity` of them at most. */
-flr_result flr_gaps_measure(const flr_gaps_def *def, flr_gap *gaps, uint32_t capacity, uint32_t *count,
-                            flr_error *error);
+flr_result flr_gaps_measure(const flr_gaps_def *def, flr_gap *gaps, uint32_t capacity,
+                            uint32_t *count, flr_error *error);
 
 enum { FLR_GAP_TEXT_SIZE = 64 };
 /* "0.096 mm ± 0.001", "interference 0.012 mm ± 0.001", "interference at least 0.2 mm" where the error is large, "touching". Returns `text`. */

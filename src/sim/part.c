@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "sim/build_job.h"
 #include "sim/resolution.h"
 
@@ -22,7 +22,8 @@ typedef struct part_job {
     uint32_t vertex_count, triangle_count;
     flr_mesh_asset *asset; /* of the part that gets other voxels */
     double voxel, scene_voxel, common;
-    flr_part_list around;  /* the parts that are there, where they are; only where feeler has to choose a size */
+    flr_part_list
+        around; /* the parts that are there, where they are; only where feeler has to choose a size */
     flr_resolution chosen; /* … and what it chose */
     bool hollow;
     uint32_t scene;
@@ -319,7 +320,8 @@ flr_result flr_engine_add(flr_engine *e, const flr_engine_add_def *def, flr_part
     flr_text_copy(p->name, sizeof p->name, name);
     memcpy(p->member.name, p->name, sizeof p->name);
     if (part) *part = flr_engine_part_id(e, p->member.part);
-    if (!(p->voxel > 0) && !(p->scene_voxel > 0) && !(p->common > 0)) flr_engine_look_around(e, &p->around);
+    if (!(p->voxel > 0) && !(p->scene_voxel > 0) && !(p->common > 0))
+        flr_engine_look_around(e, &p->around);
     uint8_t kind = file || raw ? FLR_WIRE_JOB_IMPORT : FLR_WIRE_JOB_VOXELIZE;
     return flr_engine_post(e, &p->job, kind, p->member.part, p->name, number);
 }

@@ -148,15 +148,16 @@ static bool overlaps_paged(const flr_part_entry *of, const flr_part_entry *in, d
     }
     if (inside > 0) *depth = in->shape->voxel, *where = flr_pose_apply(in->T_start, samples[0]);
     for (uint32_t i = 0; i < inside && i < PAGED_SAMPLES; i++) {
-        const double deep = mesh->triangle_count <= MAX_TRIANGLES ? distance_to(mesh, samples[i]) : 0;
+        const double deep =
+            mesh->triangle_count <= MAX_TRIANGLES ? distance_to(mesh, samples[i]) : 0;
         if (deep > *depth) *depth = deep, *where = flr_pose_apply(in->T_start, samples[i]);
     }
     return inside > 0 || (unknown > 0 && surfaces_meet(of, in, where, error));
 }
 
 /* Whether two parts overlap, how deep, and where. */
-static bool overlaps(const flr_part_entry *a, const flr_part_entry *b, double *depth, flr_vec3 *where,
-                     flr_error *error)
+static bool overlaps(const flr_part_entry *a, const flr_part_entry *b, double *depth,
+                     flr_vec3 *where, flr_error *error)
 {
     *depth = 0;
     if (!a->shape->voxmap || !a->shape->shell || !are_near(a, b)) return false;
@@ -179,8 +180,8 @@ static bool overlaps_exactly(const overlap_job *o, const flr_part_entry *a, cons
 {
     flr_gap gap;
     if (!are_near(a, b)) return false;
-    flr_result result = flr_gap_measure(o->env, &o->cache, a->shape->mesh, a->T_start, b->shape->mesh,
-                                        b->T_start, FLR_GAP_MEET, &gap, error);
+    flr_result result = flr_gap_measure(o->env, &o->cache, a->shape->mesh, a->T_start,
+                                        b->shape->mesh, b->T_start, FLR_GAP_MEET, &gap, error);
     if (result != FLR_OK || gap.distance > 0) return false;
     *depth = -gap.distance;
     *where = gap.from;
@@ -233,7 +234,8 @@ static void print_overlap(const flr_engine *e, const flr_part_entry *part, uint3
     char limit[FLR_SIZE_TEXT_SIZE];
     if (e->kind == FLR_ENGINE_EXACT) {
         snprintf(sentence, FLR_ERROR_MESSAGE_SIZE,
-                 "%.280s%.60s: it can be moved out, as deep as %s, and is kept apart once it has come free",
+                 "%.280s%.60s: it can be moved out, as deep as %s, and is kept apart once it has "
+                 "come free",
                  text, others, flr_size_print(e->tuning.world.exact.overlap, limit));
         return;
     }

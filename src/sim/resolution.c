@@ -10,9 +10,10 @@
 #define FINE          200.0 /* voxels across the smallest part that moves */
 #define MOVING_VOXELS 5e5   /* surface voxels of a part that moves: a frame has no time for more */
 #define ALL_VOXELS    1e7   /* … of all parts together: so that they are there in some seconds */
-#define VOXEL_BYTES   64.0  /* of memory, for one of them, with its neighbours and its points; measured 20 to 50 */
-#define PER_GAP       3.0   /* voxels across a gap: force begins two before surfaces meet */
-#define LOOKED        4.0   /* gaps are looked for up to so many voxels */
+#define VOXEL_BYTES                                                                                \
+    64.0 /* of memory, for one of them, with its neighbours and its points; measured 20 to 50 */
+#define PER_GAP   3.0 /* voxels across a gap: force begins two before surfaces meet */
+#define GAP_RANGE 4.0 /* gaps are looked for up to so many voxels */
 
 enum { RESOLUTION_MAX_TRIANGLES = 300000 };
 
@@ -73,7 +74,7 @@ static bound coarse_enough(const flr_part_list *list, const bool *wanted, uint64
     return together > found.voxel ? (bound){together, NULL} : found;
 }
 
-/* Down to two digits, so that what is told is what is used. */
+/* Down to two digits, so that feeler reports the size it uses. */
 static double round_down(double voxel)
 {
     const double unit = pow(10, floor(log10(voxel)) - 1);
@@ -105,34 +106,37 @@ static void tell(flr_resolution *r, const flr_part_list *list, const flr_gap *ga
     }
     if (r->too_coarse)
         snprintf(r->sentence, sizeof r->sentence,
-                 "feeler chose voxels of %s, which cannot resolve the gap between %s (%s); choose the exact "
+                 "feeler chose voxels of %s, which cannot resolve the gap between %s (%s); choose "
+                 "the exact "
                  "engine, which needs no voxels",
                  voxel, between, apart);
     else if (by_gap)
         snprintf(r->sentence, sizeof r->sentence,
-                 "feeler chose voxels of %s: a third of the gap between %s (%s)", voxel, between, apart);
+                 "feeler chose voxels of %s: a third of the gap between %s (%s)", voxel, between,
+                 apart);
     else if (fine.voxel >= coarse.voxel)
-        snprintf(r->sentence, sizeof r->sentence, "feeler chose voxels of %s: 1/200 of %.80s", voxel,
-                 fine.part ? fine.part : "the smallest part");
+        snprintf(r->sentence, sizeof r->sentence, "feeler chose voxels of %s: 1/200 of %.80s",
+                 voxel, fine.part ? fine.part : "the smallest part");
     else if (coarse.part)
-        snprintf(r->sentence, sizeof r->sentence,
-                 "feeler chose voxels of %s: %.80s then has half a million surface voxels, as many as a "
-                 "frame has time for",
-                 voxel, coarse.part);
+        snprintf(
+            r->sentence, sizeof r->sentence,
+            "feeler chose voxels of %s: %.80s then has half a million surface voxels, as many as a "
+            "frame has time for",
+            voxel, coarse.part);
     else
         snprintf(r->sentence, sizeof r->sentence,
                  "feeler chose voxels of %s: as many as time and memory allow", voxel);
 }
 
-flr_resolution flr_resolution_choose(flr_env *env, const flr_cache *cache, const flr_part_list *list,
-                                     const bool *wanted, uint64_t memory)
+flr_resolution flr_resolution_choose(flr_env *env, const flr_cache *cache,
+                                     const flr_part_list *list, const bool *wanted, uint64_t memory)
 {
     flr_resolution r = {.gap = INFINITY};
     const bound fine = fine_enough(list, wanted), coarse = coarse_enough(list, wanted, memory);
     double voxel = fmax(isfinite(fine.voxel) ? fine.voxel : 0, coarse.voxel);
     if (!(voxel > 0)) return r; /* all parts are points */
     flr_gap gap = {0};
-    if (find_gap(env, cache, list, LOOKED * voxel, &gap)) r.gap = gap.distance;
+    if (find_gap(env, cache, list, GAP_RANGE * voxel, &gap)) r.gap = gap.distance;
     const bool tight = r.gap > 0 && r.gap < PER_GAP * voxel;
     const bool by_gap = tight && r.gap / PER_GAP >= coarse.voxel;
     if (tight) voxel = fmax(r.gap / PER_GAP, coarse.voxel);

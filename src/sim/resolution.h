@@ -22,7 +22,8 @@ typedef struct flr_resolution {
 
 /* For the parts in `list` whose places are `wanted` [list->count]; the gap is that of all. `memory`: bytes that this process
  * may have. `cache`, for exact geometry, may be NULL. Parts with more than 300,000 triangles are not measured. */
-flr_resolution flr_resolution_choose(flr_env *env, const flr_cache *cache, const flr_part_list *list,
-                                     const bool *wanted, uint64_t memory);
+flr_resolution flr_resolution_choose(flr_env *env, const flr_cache *cache,
+                                     const flr_part_list *list, const bool *wanted,
+                                     uint64_t memory);
 
 #endif

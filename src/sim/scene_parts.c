@@ -159,7 +159,8 @@ typedef struct fit_build {
 static bool tell_fit(void *context, double done)
 {
     const fit_build *b = context;
-    return flr_job_progress(b->job, b->from + (b->to - b->from) * done, "%s: exact geometry", b->name);
+    return flr_job_progress(b->job, b->from + (b->to - b->from) * done, "%s: exact geometry",
+                            b->name);
 }
 
 /* Where another engine needs it of all parts: with progress, and it can be cancelled. */
@@ -268,8 +269,8 @@ void flr_engine_recast(flr_engine *e)
     e->casting = true;
     e->cast_ns = now;
     /* people see a change of engine that takes longer */
-    const bool builds = c->params.engine == FLR_ENGINE_EXACT && e->kind != FLR_ENGINE_EXACT &&
-                        c->members.count > 0;
+    const bool builds =
+        c->params.engine == FLR_ENGINE_EXACT && e->kind != FLR_ENGINE_EXACT && c->members.count > 0;
     flr_engine_post(e, &c->job, builds ? FLR_WIRE_JOB_FIT : 0, FLR_ENGINE_NONE,
                     builds ? "exact geometry" : NULL, NULL);
 }
@@ -357,10 +358,11 @@ flr_result flr_engine_set(flr_engine *e, const char *name, double value, flr_err
     flr_parameters before = e->tuning;
     for (uint32_t i = 0; strcmp(name, "engine") == 0 && i < e->members.count; i++)
         if (value == FLR_ENGINE_EXACT && e->members.list[i].shape->pager)
-            return flr_fail(error, FLR_UNSUPPORTED,
-                            "the exact engine reads no voxels, and those of part \"%s\" are read from the "
-                            "disk as they are needed: start feeler serve without --memory",
-                            e->members.list[i].name);
+            return flr_fail(
+                error, FLR_UNSUPPORTED,
+                "the exact engine reads no voxels, and those of part \"%s\" are read from the "
+                "disk as they are needed: start feeler serve without --memory",
+                e->members.list[i].name);
     flr_result result = flr_parameters_set(&e->tuning, name, value, NULL, error);
     if (result != FLR_OK) return result;
     if (before.world.engine != e->tuning.world.engine) e->dirty = true; /* needs its trees */

@@ -16,7 +16,7 @@ typedef struct flr_setup {
     flr_mesh_options options;   /* of reading; unit, weld, chord and tolerant are kept */
     double rate;                /* Hz */
     double voxel, moving_voxel; /* metres; 0: as the scene says */
-    double common;              /* metres: of parts of which nobody says anything; 0: feeler chooses */
+    double common; /* metres: of parts of which nobody says anything; 0: feeler chooses */
     flr_world_params params;
     /* metres: where force begins, which flr_setup_stage() puts into the world's parameters; default -1: as `params` say. Not
      * written: what came of it is */

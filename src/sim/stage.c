@@ -159,8 +159,8 @@ static flr_result make_fits(flr_env *env, const flr_stage_def *def, flr_stage *s
         const flr_part_entry *part = &stage->parts.list[i];
         voxels_build m = {def, i};
         if (!go_on(def, i, "preparing exact contact")) return stopped(error);
-        result = flr_mesh_asset_fit_shown(part->shape->mesh, env, def->cache, keep_fitting, &m, &fit,
-                                          &why);
+        result = flr_mesh_asset_fit_shown(part->shape->mesh, env, def->cache, keep_fitting, &m,
+                                          &fit, &why);
         if (result != FLR_OK) flr_fail(error, result, "part \"%s\": %s", part->name, why.message);
     }
     return result;

@@ -135,23 +135,23 @@ static void show_gaps(const flr_snapshot *from, flr_engine_state *to)
     for (uint32_t i = 0; i < from->gap_count; i++) {
         const flr_snapshot_gap *g = &from->gaps[i];
         const bool turn = !moves(from, g->part);
-        to->gaps[to->gap_count++] = (flr_engine_gap){
-            .part = id_at(from->instance, turn ? g->other : g->part),
-            .other = id_at(from->instance, turn ? g->part : g->other),
-            .distance = g->distance,
-            .error = fmax(0, fmax(g->upper - g->distance, g->distance - g->lower)),
-            .from = turn ? g->to : g->from,
-            .to = turn ? g->from : g->to};
+        to->gaps[to->gap_count++] =
+            (flr_engine_gap){.part = id_at(from->instance, turn ? g->other : g->part),
+                             .other = id_at(from->instance, turn ? g->part : g->other),
+                             .distance = g->distance,
+                             .error = fmax(0, fmax(g->upper - g->distance, g->distance - g->lower)),
+                             .from = turn ? g->to : g->from,
+                             .to = turn ? g->from : g->to};
     }
     for (uint32_t i = 0; i < from->overlap_count; i++) {
         const flr_world_overlap *o = &from->overlaps[i];
         const bool turn = !moves(from, o->part_a);
-        to->overlaps[to->overlap_count++] = (flr_engine_overlap_state){
-            .part = id_at(from->instance, turn ? o->part_b : o->part_a),
-            .other = id_at(from->instance, turn ? o->part_a : o->part_b),
-            .depth = o->depth,
-            .tolerated = o->tolerated,
-            .point = o->point};
+        to->overlaps[to->overlap_count++] =
+            (flr_engine_overlap_state){.part = id_at(from->instance, turn ? o->part_b : o->part_a),
+                                       .other = id_at(from->instance, turn ? o->part_a : o->part_b),
+                                       .depth = o->depth,
+                                       .tolerated = o->tolerated,
+                                       .point = o->point};
     }
 }
 

@@ -44,12 +44,14 @@ static void what_is_held_has_a_number(void **state)
 {
     (void)state;
     // the exact engine knows it in every frame; beyond a millimetre, and with shells, a worker measures
-    const flr_engine_gap near = held_at(FLR_ENGINE_EXACT, 2e-4), far = held_at(FLR_ENGINE_EXACT, 5e-3),
+    const flr_engine_gap near = held_at(FLR_ENGINE_EXACT, 2e-4),
+                         far = held_at(FLR_ENGINE_EXACT, 5e-3),
                          shell = held_at(FLR_ENGINE_SHELL, 8e-3);
     assert_true(fabs(near.distance - 2e-4) < 1e-6 && near.error < 1e-6);
     assert_true(fabs(far.distance - 5e-3) < 1e-6 && far.error < 1e-9);
     assert_true(fabs(shell.distance - 8e-3) < 1e-6 && shell.error < 1e-9);
-    assert_true(fabs(near.from.z - 2e-4) < 1e-6 && fabs(near.to.z) < 1e-9); /* of the block, of the plate */
+    assert_true(fabs(near.from.z - 2e-4) < 1e-6 &&
+                fabs(near.to.z) < 1e-9); /* of the block, of the plate */
     assert_true(fabs(shell.from.z - 8e-3) < 1e-6 && fabs(shell.to.z) < 1e-9);
 }
 
@@ -152,13 +154,13 @@ static void geometry_is_built_with_progress(void **state)
         assert_int_equal(flr_engine_set(s.engine, "engine", FLR_ENGINE_EXACT, NULL), FLR_OK);
         for (int i = 0; i < 200 && !ended; i++) {
             while (flr_engine_next(s.engine, &event)) {
-                if (event.kind != FLR_ENGINE_EVENT_JOB || event.job.kind != FLR_WIRE_JOB_FIT) continue;
+                if (event.kind != FLR_ENGINE_EVENT_JOB || event.job.kind != FLR_WIRE_JOB_FIT)
+                    continue;
                 if (!job) assert_string_equal(event.job.name, "exact geometry");
                 if (!job && cancelled) flr_engine_cancel(s.engine, event.job.job, NULL);
                 job = event.job.job;
                 ended += event.job.state == FLR_WIRE_JOB_ENDED;
-                if (ended)
-                    assert_int_equal(event.job.result, cancelled ? FLR_CANCELLED : FLR_OK);
+                if (ended) assert_int_equal(event.job.result, cancelled ? FLR_CANCELLED : FLR_OK);
             }
             flr_engine_service(s.engine);
             if (!job) continue;

@@ -74,13 +74,16 @@ static void parts_meet_on_both_sides(void **state)
         flr_test_sites_pass(&s, 0.01);
         for (int i = 0; i < 2; i++) {
             const flr_engine_state *now = flr_engine_view(s.sites[i].engine);
-            for (uint32_t g = 0; g < now->gap_count; g++) least = fmin(least, now->gaps[g].distance);
+            for (uint32_t g = 0; g < now->gap_count; g++)
+                least = fmin(least, now->gaps[g].distance);
         }
     }
     for (int i = 0; i < 2; i++) {
         flr_pose a = flr_pose_identity(), b = a;
-        assert_true(flr_test_site_pose(&s.sites[i], 1, &a) && flr_test_site_pose(&s.sites[i], 2, &b));
-        assert_gt(b.p.x - a.p.x, 0.03 - 1e-6); /* half of each: nearer than any voxel, not in each other */
+        assert_true(flr_test_site_pose(&s.sites[i], 1, &a) &&
+                    flr_test_site_pose(&s.sites[i], 2, &b));
+        assert_gt(b.p.x - a.p.x,
+                  0.03 - 1e-6); /* half of each: nearer than any voxel, not in each other */
         assert_lt(b.p.x - a.p.x, 0.03 + 1e-4);
         assert_gt(flr_engine_view(s.sites[i].engine)->contact_count, 0);
     }
@@ -89,7 +92,8 @@ static void parts_meet_on_both_sides(void **state)
     // let go, all agree, to the bit
     s.sites[0].press = s.sites[1].press = false;
     double from = flr_test_sites_now(&s);
-    while (!flr_test_sites_agree(&s) && flr_test_sites_now(&s) < from + 15) flr_test_sites_pass(&s, 0.02);
+    while (!flr_test_sites_agree(&s) && flr_test_sites_now(&s) < from + 15)
+        flr_test_sites_pass(&s, 0.02);
     if (!flr_test_sites_agree(&s)) flr_test_sites_describe(&s);
     assert_true(flr_test_sites_agree(&s));
     printf("all agree %.2f s after the release\n", flr_test_sites_now(&s) - from);

@@ -273,7 +273,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ball_in_its_socket), cmocka_unit_test(touched_with_a_point),
         cmocka_unit_test(axle_has_a_merged),  cmocka_unit_test(law_of_the_scene),
-        cmocka_unit_test(troubles_are_told), cmocka_unit_test(a_size_is_chosen),  cmocka_unit_test(damage_is_told),
+        cmocka_unit_test(troubles_are_told),  cmocka_unit_test(a_size_is_chosen),
+        cmocka_unit_test(damage_is_told),
     };
     return cmocka_run_group_tests_name("stage", tests, NULL, NULL);
 }
