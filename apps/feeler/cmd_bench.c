@@ -62,6 +62,8 @@ static const struct subject {
     {"fits",
      "a hand takes tight fits apart: microseconds of a frame, distances; FCL, ODE, Bullet beside",
      flr_bench_fits},
+    {"papers", "the papers' tables and figures, each beside ours: runs seven of the subjects above",
+     flr_bench_papers},
 };
 enum { BENCH_SUBJECTS = sizeof subjects / sizeof subjects[0] };
 

@@ -24,6 +24,7 @@ typedef struct contacts_values {
     const char *poses, *path;
     double pose_unit, voxel, moving_voxel; /* 0: not given */
     int64_t tests;                         /* 0: not given */
+    int64_t threads;
     int engine;
     bool no_cache, sweep;
     bool exact;
@@ -276,6 +277,7 @@ static flr_result prepare(const contacts_values *values, flr_contacts_job *j, fl
 {
     j->engine = (flr_contacts_engine)values->engine;
     j->tests = (double)values->tests;
+    j->threads = (unsigned)values->threads;
     j->sweep = values->sweep;
     j->exact = values->exact;
     j->tolerance = values->tolerance;
@@ -603,6 +605,16 @@ static const flr_option options[] = {
      .offset = offsetof(contacts_values, tests),
      .min = 1,
      .max = 1000000000},
+    {.name = "threads",
+     .letter = 't',
+     .type = FLR_OPTION_INTEGER,
+     .argument = "N",
+     .help =
+         "threads that share a query of the default engine; default 1; the result does not depend "
+         "on it",
+     .offset = offsetof(contacts_values, threads),
+     .min = 1,
+     .max = 64},
     FLR_TOUCH_OPTIONS(contacts_values),
     {.name = "sweep",
      .help = "look at the motions between the poses, too: how much of each is free",

@@ -7,7 +7,7 @@
 
 /* What a command line can say about it. Begin with FLR_SERVE_DEFAULTS. */
 typedef struct flr_serve_options {
-    int64_t port, hands, clients, workers, cpu;
+    int64_t port, hands, clients, workers, cpu, threads;
     uint64_t upload_limit, memory, scene_limit; /* scene_limit 0: the default */
     int engine;                                 /* flr_world_engine; -1: the scene's */
     double clearance, strength;                 /* of the exact engine; 0: the scene's */
@@ -87,6 +87,15 @@ enum { FLR_SHARE_PORT = 7879 };
          .offset = AT(cpu),                                                                        \
          .min = -1,                                                                                \
          .max = 4095},                                                                             \
+        {.name = "threads",                                                                        \
+         .letter = 't',                                                                            \
+         .type = FLR_OPTION_INTEGER,                                                               \
+         .argument = "N",                                                                          \
+         .help =                                                                                   \
+             "threads that share a contact query; default 1; the result does not depend on it",    \
+         .offset = AT(threads),                                                                    \
+         .min = 1,                                                                                 \
+         .max = 64},                                                                               \
     {                                                                                              \
         .name = "workers", .type = FLR_OPTION_INTEGER, .argument = "N",                            \
         .help = "threads that read and voxelize; default 2", .offset = AT(workers), .min = 1,      \

@@ -319,6 +319,7 @@ static flr_result make_world(flr_env *env, const flr_stage_def *def, flr_stage *
                                   .params = &params,
                                   .probes = needs_probes(def),
                                   .voxel = stage->voxel,
+                                  .threads = def->contact_threads,
                                   .env = env,
                                   .cache = def->cache};
     const double by = params.contact.displacement;

@@ -33,11 +33,12 @@ typedef struct flr_stage_def {
     /* bytes: of the voxels of parts that stay no more than this are in memory, the rest is paged from the cache's files
      * (feeler/pager.h); such parts are not merged. 0, the default: all of it */
     uint64_t memory;
-    double voxel;        /* metres, of all parts that stay; 0: as the scene says */
-    double moving_voxel; /* … of all that move */
-    unsigned threads;    /* 0: one per processor */
-    uint32_t hands;      /* default 1 */
-    double rate;         /* Hz; default 1000 */
+    double voxel;             /* metres, of all parts that stay; 0: as the scene says */
+    double moving_voxel;      /* … of all that move */
+    unsigned threads;         /* 0: one per processor */
+    unsigned contact_threads; /* that share a contact query; 0 or 1: none */
+    uint32_t hands;           /* default 1 */
+    double rate;              /* Hz; default 1000 */
     /* gravity is the scene's unless it has one here; the scene's law of contact comes with
      * flr_scene_params(). With the smooth model, points lie on the exact surface */
     flr_world_params params;
