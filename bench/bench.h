@@ -173,4 +173,8 @@ flr_result flr_bench_tell_growth(flr_env *env, const flr_bench_options *options,
 /* The slope of a straight line through the points, both axes logarithmic: y grows as x to this power. */
 double flr_bench_exponent(const double *x, const double *y, size_t count);
 
+/* Every experiment of the five papers that another subject repeats, with what the paper printed. */
+flr_result flr_bench_papers(flr_env *env, const flr_bench_options *options, FILE *out,
+                            flr_error *error);
+
 #endif

@@ -24,6 +24,7 @@ typedef struct contacts_values {
     const char *poses, *path;
     double pose_unit, voxel, moving_voxel; /* 0: not given */
     int64_t tests;                         /* 0: not given */
+    int64_t threads;
     int engine;
     bool no_cache, sweep;
     bool exact;
@@ -283,6 +284,7 @@ static flr_result prepare(const contacts_values *values, flr_contacts_job *j, fl
 {
     j->engine = (flr_contacts_engine)values->engine;
     j->tests = (double)values->tests;
+    j->threads = (unsigned)values->threads;
     j->sweep = values->sweep;
     j->exact = values->exact;
     j->tolerance = values->tolerance;
@@ -600,6 +602,11 @@ static const flr_option options[] = {
     FLR_OPTION(INTEGER, offsetof(contacts_values, tests), "tests", "N",
                "coherent: tests that a frame has time for; default: as many as fit into 0.5 ms",
                .min = 1, .max = 1000000000),
+    FLR_OPTION(
+        INTEGER, offsetof(contacts_values, threads), "threads", "N",
+        "threads that share a query of the default engine; default 1; the result does not depend "
+        "on it",
+        .letter = 't', .min = 1, .max = 64),
     FLR_TOUCH_OPTIONS(contacts_values),
     FLR_SWITCH(offsetof(contacts_values, sweep), "sweep",
                "look at the motions between the poses, too: how much of each is free"),

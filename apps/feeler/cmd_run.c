@@ -39,6 +39,7 @@ typedef struct run_values {
     int integrator, engine, tool; /* engine, tool -1: not given */
     bool firm, paced, exact_hand, no_braking, no_cache, no_motion_check;
     uint64_t memory;
+    int64_t threads;
 } run_values;
 
 /* what a run is made from */
@@ -112,6 +113,7 @@ static flr_result make_stage(flr_cli *cli, const run_values *values, const char 
     flr_stage_def like = flr_default_stage_def();
     like.cache = &cache;
     like.memory = values->memory;
+    like.contact_threads = (unsigned)values->threads;
     like.progress = show_stage;
     like.warn = flr_warn_about;
     like.context = cli;
@@ -526,6 +528,14 @@ static const flr_option options[] = {
     FLR_SWITCH(offsetof(run_values, no_motion_check), "no-check",
                "do not check that the way of a part is free; then fast motion can pass through"),
     FLR_NO_CACHE_OPTION(offsetof(run_values, no_cache)),
+    {.name = "threads",
+     .letter = 't',
+     .type = FLR_OPTION_INTEGER,
+     .argument = "N",
+     .help = "threads that share a contact query; default 1; the result does not depend on it",
+     .offset = offsetof(run_values, threads),
+     .min = 1,
+     .max = 64},
     FLR_MEMORY_OPTION(offsetof(run_values, memory)),
     FLR_OPTION(
         PATH, offsetof(run_values, state), "state", "FILE",

@@ -28,6 +28,7 @@ flr_result flr_contacts_make_engine(flr_contacts_job *j, flr_obstacle *o, flr_er
     }
     if (j->engine != FLR_CONTACTS_CULLED && !j->sweep) return FLR_OK;
     flr_contact_pair_def def = flr_default_contact_pair_def();
+    if (j->threads > 1) def.threads = j->threads;
     def.shell = j->moving->shell;
     def.voxmap = o->shape->voxmap;
     def.table = o->shape->table;

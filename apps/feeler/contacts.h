@@ -67,8 +67,9 @@ typedef struct flr_contacts_job {
     flr_contacts_engine engine;
     bool sweep; /* look at the motions between the poses, too */
     /* coherent only */
-    double tests;   /* in a frame: the capacity, of all obstacles together; 0: to be measured */
-    uint64_t jumps; /* from pose to pose, too far for steps within the limit */
+    unsigned threads; /* that share a query of the culled engine; 0 or 1: none */
+    double tests;     /* in a frame: the capacity, of all obstacles together; 0: to be measured */
+    uint64_t jumps;   /* from pose to pose, too far for steps within the limit */
     /* exact distances, and whether they are above the tolerance */
     bool exact;
     double tolerance;            /* metres; below 0: none */

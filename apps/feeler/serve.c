@@ -575,6 +575,7 @@ static flr_result begin(server *s, const char *scene, flr_error *error)
     s->def.engine.rate = s->options->rate;
     s->def.engine.hands = (uint32_t)s->options->hands;
     s->def.engine.workers = (unsigned)s->options->workers;
+    s->def.engine.contact_threads = (unsigned)s->options->threads;
     s->def.engine.voxel = s->options->voxel;
     if (!s->options
              ->join) { /* a guest takes the host's settings, then changes them for everybody */

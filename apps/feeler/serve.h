@@ -8,7 +8,7 @@
 
 /* What a command line can say about it. Begin with FLR_SERVE_DEFAULTS. */
 typedef struct flr_serve_options {
-    int64_t port, hands, clients, workers, cpu;
+    int64_t port, hands, clients, workers, cpu, threads;
     uint64_t upload_limit, memory, scene_limit; /* scene_limit 0: the default */
     int engine;                                 /* flr_world_engine; -1: the scene's */
     double onset, strength, overlap;            /* as in flr_engine_def; 0: the scene's */
@@ -94,6 +94,10 @@ enum { FLR_SHARE_PORT = 7879 };
                    .max = 10000),                                                                  \
         FLR_OPTION(INTEGER, AT(cpu), "cpu", "N",                                                   \
                    "the processor that the loop stays on; default: any", .min = -1, .max = 4095),  \
+        FLR_OPTION(                                                                                \
+            INTEGER, AT(threads), "threads", "N",                                                  \
+            "threads that share a contact query; default 1; the result does not depend on it",     \
+            .letter = 't', .min = 1, .max = 64),                                                   \
         FLR_OPTION(INTEGER, AT(workers), "workers", "N",                                           \
                    "threads that read and voxelize; default 2", .min = 1, .max = 64)
 

@@ -66,6 +66,8 @@ typedef struct flr_engine_def {
     uint32_t hands;   /* 1 … 8; default 2 */
     unsigned workers; /* threads for jobs; default 2; 0: jobs are done in flr_engine_service() */
     unsigned threads; /* that one job may use; default 0: one per processor */
+    unsigned
+        contact_threads; /* that share a contact query of the loop; default 0: none but the loop's own */
     bool
         merge; /* what stays is made one, by a job: worth it from some ten parts on; default true */
     const flr_cache *cache; /* of voxels; NULL: none. Its folder is copied */

@@ -55,7 +55,8 @@ typedef struct flr_world_instance_def {
     uint32_t scene, hands;
     double rate; /* Hz */
     const flr_world_params *params;
-    bool probes;  /* points can touch the parts */
+    unsigned threads; /* that share a contact query; 0 or 1: none */
+    bool probes;      /* points can touch the parts */
     double voxel; /* metres: the smallest that something is touched with; 0: the smallest of all */
     flr_env *env;
     const flr_cache *cache; /* of exact geometry; NULL: none */

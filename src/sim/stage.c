@@ -318,6 +318,7 @@ static flr_result make_world(flr_env *env, const flr_stage_def *def, flr_stage *
                                   .params = &params,
                                   .probes = needs_probes(def),
                                   .voxel = stage->voxel,
+                                  .threads = def->contact_threads,
                                   .env = env,
                                   .cache = def->cache};
     if (def->onset >= 0) flr_parameters_set_onset(&params, stage->voxel, def->onset);

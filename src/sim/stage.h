@@ -38,9 +38,10 @@ typedef struct flr_stage_def {
     double moving_voxel; /* … of all that move */
     double
         common; /* … of those of which nobody says anything; 0: feeler chooses one (sim/resolution.h) */
-    unsigned threads; /* 0: one per processor */
-    uint32_t hands;   /* default 1 */
-    double rate;      /* Hz; default 1000 */
+    unsigned threads;         /* 0: one per processor */
+    unsigned contact_threads; /* that share a contact query; 0 or 1: none */
+    uint32_t hands;           /* default 1 */
+    double rate;              /* Hz; default 1000 */
     /* gravity is the scene's unless it has one here; the scene's law of contact comes with
      * flr_scene_params(). With the smooth model, points lie on the exact surface */
     flr_world_params params;

@@ -77,6 +77,7 @@ static flr_result make_world(const flr_world_instance_def *def, const flr_world_
     world.part_count = def->parts->count;
     world.hand_count = def->hands;
     world.dt = 1 / def->rate;
+    if (def->threads > 1) world.threads = def->threads;
     world.params = *def->params;
     flr_result result = flr_world_create(&world, &made->world, error);
     for (uint32_t i = 0; result == FLR_OK && i < def->parts->count; i++)
@@ -120,6 +121,7 @@ flr_world_instance_def flr_engine_instance_def(const flr_engine *e, const flr_pa
                                     .rate = e->def.rate,
                                     .params = params,
                                     .probes = probes,
+                                    .threads = e->def.contact_threads,
                                     .env = e->def.env,
                                     .cache = e->def.cache};
 }

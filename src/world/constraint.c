@@ -38,8 +38,7 @@ static bool make_spring(const flr_body *body, flr_constrained *made)
 
 bool flr_world_constrain(flr_world *w, uint32_t part, const flr_world_constraint *constraint)
 {
-    if (part >= w->def.part_count || w->kinds[part] == FLR_PART_STATIC)
-        return false;
+    if (part >= w->def.part_count || w->kinds[part] == FLR_PART_STATIC) return false;
     flr_constrained made = {0};
     if (constraint) {
         if (!is_valid(constraint)) return false;
