@@ -283,8 +283,7 @@ static int tell_file(flr_cli *cli, const info_values *values, const char *path, 
                                                  entry, &error)
                                 : flr_info_mesh(cli, path, file.meshes[0], &file.report,
                                                 &values->options, entry, &error);
-        if (result == FLR_OK && !voxels && file.assembly)
-            flr_info_tree(cli, file.assembly, *entry);
+        if (result == FLR_OK && !voxels && file.assembly) flr_info_tree(cli, file.assembly, *entry);
         if (result == FLR_OK && values->png) {
             result = tell_picture(cli, values, path, voxels ? NULL : &file, *entry, &error);
             if (result != FLR_OK) json_decref(*entry);

@@ -144,7 +144,8 @@ const flr_command flr_cmd_serve = {
     .summary = "a scene, its 1000 Hz loop, and a viewer in the browser",
     .usage = usage,
     .description =
-        "Loads a scene (a scene file, a CAD or mesh file such as pump.step, or the name of a scenario "
+        "Loads a scene (a scene file, a CAD or mesh file such as pump.step, or the name of a "
+        "scenario "
         "that feeler make knows), makes its "
         "voxels, runs the loop and the devices, and serves the viewer's page and all clients on "
         "one "

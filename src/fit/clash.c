@@ -8,9 +8,9 @@
 #include "base/parallel.h"
 
 enum {
-    CONTACTS = 4096,   /* samples of an overlap that are looked at */
-    GRID = 16,         /* points along the longest side of the box in which two parts overlap */
-    ENOUGH_POINTS = 60 /* of the grid, in both parts: then they give the volume */
+    CLASH_CONTACTS = 4096, /* samples of an overlap that are looked at */
+    GRID = 16,             /* points along the longest side of the box in which two parts overlap */
+    ENOUGH_POINTS = 60     /* of the grid, in both parts: then they give the volume */
 };
 
 flr_clash_def flr_default_clash_def(void) { return (flr_clash_def){.touch = 1e-5}; }
@@ -218,7 +218,7 @@ static bool one_in_other(const flr_fit *a, const flr_fit *b, flr_pose T_a_b)
 typedef struct clash_job {
     const flr_clash_def *def;
     flr_clash_pair *pairs;
-    flr_fit_contact *contacts; /* [workers][CONTACTS] */
+    flr_fit_contact *contacts; /* [workers][CLASH_CONTACTS] */
 } clash_job;
 
 static flr_result measure(void *context, size_t piece, unsigned worker)
@@ -226,7 +226,7 @@ static flr_result measure(void *context, size_t piece, unsigned worker)
     clash_job *j = context;
     flr_clash_pair *pair = &j->pairs[piece];
     const flr_clash_part *one = &j->def->parts[pair->a], *other = &j->def->parts[pair->b];
-    flr_fit_contact *contacts = j->contacts + (size_t)worker * CONTACTS;
+    flr_fit_contact *contacts = j->contacts + (size_t)worker * CLASH_CONTACTS;
     flr_pose T_a_b = flr_pose_mul(flr_pose_inverse(one->T_world_part), other->T_world_part);
     flr_fit_pair *query;
     flr_error error;
@@ -236,12 +236,11 @@ static flr_result measure(void *context, size_t piece, unsigned worker)
     flr_fit_result r;
     params.max_distance = fmax(j->def->clearance, j->def->touch) * (1 + 1e-9);
     if (one_in_other(one->fit, other->fit, T_a_b)) params.max_distance = INFINITY;
-    flr_fit_pair_query(query, T_a_b, &params, contacts, CONTACTS, &r);
+    flr_fit_pair_query(query, T_a_b, &params, contacts, CLASH_CONTACTS, &r);
     flr_fit_pair_destroy(query);
     if (r.found || r.meet) {
         judge(j->def, one->fit, other->fit, T_a_b, &r, contacts, pair);
-        for (int i = 0; i < 2; i++)
-            pair->point[i] = flr_pose_apply(one->T_world_part, r.point[i]);
+        for (int i = 0; i < 2; i++) pair->point[i] = flr_pose_apply(one->T_world_part, r.point[i]);
         pair->at = flr_vec3_scale(flr_vec3_add(pair->point[0], pair->point[1]), 0.5);
     } else {
         pair->state = FLR_CLASH_OK;
@@ -271,7 +270,8 @@ flr_result flr_clash_find(const flr_clash_def *def, flr_clash_list *list, flr_er
     uint64_t skipped = 0;
     clash_job job = {.def = def};
     flr_result result = find_candidates(def, &c, &skipped);
-    job.contacts = malloc(flr_parallel_threads(def->threads) * CONTACTS * sizeof *job.contacts);
+    job.contacts =
+        malloc(flr_parallel_threads(def->threads) * CLASH_CONTACTS * sizeof *job.contacts);
     if (!job.contacts) result = FLR_NO_MEMORY;
     job.pairs = c.pairs;
     if (result == FLR_OK) result = flr_parallel_for(def->threads, c.count, measure, &job);

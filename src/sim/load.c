@@ -30,10 +30,10 @@ typedef struct load_job {
     flr_pose T_world_file;            /* … and moved by this */
     char remove[FLR_CACHE_PATH_SIZE]; /* an upload's file, which goes when it was read; "": none */
     char *notes;                      /* what a CAD file had to leave out; NULL: nothing */
-    flr_part_list members; /* read; the engine's once it has taken them */
-    flr_group_list groups; /* likewise */
-    uint32_t first_mesh;   /* number of the first mesh */
-    double unit;           /* of an upload's file; 0: as it says */
+    flr_part_list members;            /* read; the engine's once it has taken them */
+    flr_group_list groups;            /* likewise */
+    uint32_t first_mesh;              /* number of the first mesh */
+    double unit;                      /* of an upload's file; 0: as it says */
     flr_scene *scene;
     char hash[FLR_HASH_TEXT_SIZE]; /* of what the scene says */
     bool taken;                    /* by the engine, as … */
@@ -301,7 +301,8 @@ static bool append_groups(flr_engine *e, const flr_group_list *groups, uint32_t 
     for (uint32_t i = 0; i < groups->count; i++) {
         char name[FLR_ENGINE_NAME_SIZE];
         flr_text_copy(name, sizeof name, groups->list[i].name);
-        for (uint32_t number = 2; flr_group_list_find(&e->groups, name) != FLR_ENGINE_NONE; number++)
+        for (uint32_t number = 2; flr_group_list_find(&e->groups, name) != FLR_ENGINE_NONE;
+             number++)
             snprintf(name, sizeof name, "%.230s:%u", groups->list[i].name, number);
         place[i] = flr_group_list_make(&e->groups, name, FLR_ENGINE_NONE);
         if (place[i] == FLR_ENGINE_NONE) return false;
