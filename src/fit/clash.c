@@ -133,7 +133,8 @@ typedef struct grid_result {
     double volume, depth, step;
 } grid_result;
 
-static grid_result measure_grid(const flr_fit *a, const flr_fit *b, flr_pose T_a_b)
+/* Not worth it for an overlap that is far less deep than the grid is fine. */
+static grid_result measure_grid(const flr_fit *a, const flr_fit *b, flr_pose T_a_b, double depth)
 {
     grid_result found = {0};
     flr_box3 box = flr_fit_get_info(a).bounds;
@@ -147,6 +148,8 @@ static grid_result measure_grid(const flr_fit *a, const flr_fit *b, flr_pose T_a
     // a thin box is cut across, too
     for (int i = 0; i < 3; i++) n[i] = n[i] < 4 ? 4 : n[i];
     flr_vec3 cell = {size.x / n[0], size.y / n[1], size.z / n[2]};
+    found.step = fmin(cell.x, fmin(cell.y, cell.z));
+    if (depth < 0.25 * found.step) return found;
     for (int x = 0; x < n[0]; x++)
         for (int y = 0; y < n[1]; y++)
             for (int z = 0; z < n[2]; z++) {
@@ -160,7 +163,6 @@ static grid_result measure_grid(const flr_fit *a, const flr_fit *b, flr_pose T_a
                 double in_b = flr_fit_point(b, q, INFINITY).distance;
                 found.depth = fmax(found.depth, fmin(-in_a, -in_b));
             }
-    found.step = fmin(cell.x, fmin(cell.y, cell.z));
     found.volume = found.inside * cell.x * cell.y * cell.z;
     return found;
 }
@@ -177,8 +179,8 @@ static double slab_volume(const flr_fit_contact *contacts, uint32_t count)
 static void judge_overlap(const flr_fit *a, const flr_fit *b, flr_pose T_a_b,
                           const flr_fit_contact *contacts, uint32_t count, flr_clash_pair *pair)
 {
-    grid_result grid = measure_grid(a, b, T_a_b);
     double slab = slab_volume(contacts, count);
+    grid_result grid = measure_grid(a, b, T_a_b, slab > 0 ? pair->depth : INFINITY);
     // a grid coarser than the overlap is deep says nothing about it
     bool fine = grid.inside >= ENOUGH_POINTS && pair->depth > grid.step;
     pair->volume = fine ? grid.volume : slab > 0 ? slab : grid.volume;
