@@ -340,9 +340,11 @@ static matrix reshaping(const matrix *a, const flr_pose *pose)
     matrix change = *a;
     for (int i = 0; i < 3; ++i) change.m[i][3] = 0;
     flr_quat q = pose->q;
-    double r[3][3] = {{1 - 2 * (q.y * q.y + q.z * q.z), 2 * (q.x * q.y - q.w * q.z), 2 * (q.x * q.z + q.w * q.y)},
-                      {2 * (q.x * q.y + q.w * q.z), 1 - 2 * (q.x * q.x + q.z * q.z), 2 * (q.y * q.z - q.w * q.x)},
-                      {2 * (q.x * q.z - q.w * q.y), 2 * (q.y * q.z + q.w * q.x), 1 - 2 * (q.x * q.x + q.y * q.y)}};
+    double r[3][3] = {
+        {1 - 2 * (q.y * q.y + q.z * q.z), 2 * (q.x * q.y - q.w * q.z), 2 * (q.x * q.z + q.w * q.y)},
+        {2 * (q.x * q.y + q.w * q.z), 1 - 2 * (q.x * q.x + q.z * q.z), 2 * (q.y * q.z - q.w * q.x)},
+        {2 * (q.x * q.z - q.w * q.y), 2 * (q.y * q.z + q.w * q.x),
+         1 - 2 * (q.x * q.x + q.y * q.y)}};
     matrix rest = {0};
     for (int i = 0; i < 3; ++i)
         for (int j = 0; j < 3; ++j)

@@ -65,8 +65,8 @@ void flr_collect_note(flr_collect *collect, const char *format, ...)
     enum { MAX_NOTES = 900, MAX_NOTE = 1000 };
     flr_stream_content *content = &collect->content;
     if (content->warnings++ >= MAX_NOTES) return;
-    content->notes = flr_collect_grow(content->notes, &collect->notes_room,
-                                      content->notes_size + MAX_NOTE, 1);
+    content->notes =
+        flr_collect_grow(content->notes, &collect->notes_room, content->notes_size + MAX_NOTE, 1);
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(content->notes + content->notes_size, MAX_NOTE, format, arguments);

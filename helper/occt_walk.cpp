@@ -130,7 +130,8 @@ uint32_t shape_of(Walk &walk, const TopoDS_Shape &shape, const gp_Trsf &change,
     }
     if (skipped) {
         walk.collect->content.head.faces_skipped += skipped;
-        flr_collect_note(walk.collect, "part '%.200s': %u of %u faces cannot be meshed and %s left out",
+        flr_collect_note(walk.collect,
+                         "part '%.200s': %u of %u faces cannot be meshed and %s left out",
                          name.c_str(), skipped, count, skipped == 1 ? "is" : "are");
     }
     walk.shapes[key] = number;
@@ -198,9 +199,8 @@ uint32_t main_colour(const Walk &walk, const TDF_Label &label, const TopoDS_Shap
     for (TopExp_Explorer shell(shape, TopAbs_SHELL, TopAbs_SOLID); shell.More(); shell.Next())
         add(shell.Current(), shape_colour(walk, shell.Current()));
     if (!solids && areas.empty()) add(shape, FLR_STREAM_NONE);
-    auto most = std::max_element(areas.begin(), areas.end(), [](const auto &a, const auto &b) {
-        return a.second < b.second;
-    });
+    auto most = std::max_element(areas.begin(), areas.end(),
+                                 [](const auto &a, const auto &b) { return a.second < b.second; });
     return most == areas.end() ? FLR_STREAM_NONE : most->first;
 }
 

@@ -10,7 +10,7 @@
 #include "picture/picture.h"
 #include "report.h"
 
-enum { MAX_PICTURES = 200, WIDE = 480, HIGH = 320 };
+enum { MAX_PICTURES = 200, PICTURE_WIDTH = 480, PICTURE_HEIGHT = 320 };
 
 json_t *flr_clash_json(const flr_clash_report *r)
 {
@@ -77,7 +77,8 @@ static void put_cell(FILE *out, const char *text)
     fputc('"', out);
 }
 
-flr_result flr_clash_csv(flr_cli *cli, const flr_clash_report *r, const char *path, flr_error *error)
+flr_result flr_clash_csv(flr_cli *cli, const flr_clash_report *r, const char *path,
+                         flr_error *error)
 {
     char *text = NULL;
     size_t size = 0;
@@ -133,7 +134,7 @@ static flr_result draw(const flr_clash_report *r, const flr_clash_pair *p, flr_b
     flr_box3 focus = flr_box3_grow(flr_box3_make(p->at, p->at), 0.6 * least);
     def.parts = parts;
     def.part_count = 2;
-    def.width = WIDE, def.height = HIGH, def.samples = 2;
+    def.width = PICTURE_WIDTH, def.height = PICTURE_HEIGHT, def.samples = 2;
     def.ground = def.occlusion = false;
     def.focus = &focus;
     def.cut = p->state == FLR_CLASH_OVERLAP;
@@ -214,13 +215,14 @@ flr_result flr_clash_page(flr_cli *cli, const flr_clash_report *r, const char *p
     flr_html_text(out, r->source);
     fprintf(out, " · feeler clash</title>\n<style>%s</style></head><body>\n<h1>", style);
     flr_html_text(out, r->source);
-    fprintf(out,
-            "</h1>\n<p>%u parts, %llu pairs checked, clearance %.4g mm: <b>%zu findings</b>. %zu "
-            "overlaps, %zu contacts, %zu below the clearance; %llu pairs allowed.</p>\n"
-            "<table><tr><th>part</th><th>part</th><th>state</th><th>how much</th><th>where</th></tr>\n",
-            r->count, (unsigned long long)r->list.checked, 1e3 * r->clearance, r->findings,
-            r->by_state[FLR_CLASH_OVERLAP], r->by_state[FLR_CLASH_CONTACT],
-            r->by_state[FLR_CLASH_NEAR], (unsigned long long)r->list.skipped);
+    fprintf(
+        out,
+        "</h1>\n<p>%u parts, %llu pairs checked, clearance %.4g mm: <b>%zu findings</b>. %zu "
+        "overlaps, %zu contacts, %zu below the clearance; %llu pairs allowed.</p>\n"
+        "<table><tr><th>part</th><th>part</th><th>state</th><th>how much</th><th>where</th></tr>\n",
+        r->count, (unsigned long long)r->list.checked, 1e3 * r->clearance, r->findings,
+        r->by_state[FLR_CLASH_OVERLAP], r->by_state[FLR_CLASH_CONTACT], r->by_state[FLR_CLASH_NEAR],
+        (unsigned long long)r->list.skipped);
     for (size_t i = 0; i < r->list.pair_count; i++)
         if (r->list.pairs[i].state != FLR_CLASH_OK) put_row(out, r, i);
     fputs("</table>\n", out);

@@ -8,8 +8,8 @@
 #include "clash.h"
 #include "feeler/assembly.h"
 #include "files.h"
-#include "output.h"
 #include "mesh/unique_names.h"
+#include "output.h"
 #include "scene/scene_import.h"
 
 typedef struct clash_values {
@@ -138,8 +138,7 @@ static flr_result make_fits(flr_cli *cli, clash_input *in, flr_error *error)
             if (r->items[k].mesh == r->items[i].mesh) r->items[i].fit = r->items[k].fit;
         if (r->items[i].fit) continue;
         flr_progress(cli, i, r->count, "preparing %s", r->items[i].name);
-        flr_result result =
-            flr_fit_build(r->items[i].mesh, &def, &in->fits[in->fit_count], error);
+        flr_result result = flr_fit_build(r->items[i].mesh, &def, &in->fits[in->fit_count], error);
         if (result != FLR_OK) return result;
         r->items[i].fit = in->fits[in->fit_count++];
     }
@@ -261,8 +260,8 @@ static flr_result compare(flr_cli *cli, clash_input *in, flr_error *error)
                           "%s: is no result of feeler clash --json, which a baseline is", path);
     size_t k;
     for (size_t i = 0; result == FLR_OK && i < r->list.pair_count; i++)
-        json_array_foreach(pairs, k, entry) if (!r->known[i])
-            r->known[i] = in_baseline(r, in->values, &r->list.pairs[i], entry);
+        json_array_foreach(pairs, k, entry) if (!r->known[i]) r->known[i] =
+            in_baseline(r, in->values, &r->list.pairs[i], entry);
     json_decref(old);
     return result;
 }
@@ -271,13 +270,13 @@ static flr_result compare(flr_cli *cli, clash_input *in, flr_error *error)
 
 static void tell(flr_cli *cli, const flr_clash_report *r)
 {
-    enum { SHOWN = 30 };
+    enum { PAIRS_SHOWN = 30 };
     char a[FLR_SAFE_SIZE], b[FLR_SAFE_SIZE];
     size_t shown = 0;
     for (size_t i = 0; i < r->list.pair_count; i++) {
         const flr_clash_pair *p = &r->list.pairs[i];
         if ((!flr_clash_is_finding(r, p) || r->known[i]) && !cli->verbose) continue;
-        if (shown++ >= SHOWN && !cli->verbose) continue;
+        if (shown++ >= PAIRS_SHOWN && !cli->verbose) continue;
         flr_print(cli, "%-8s %s  %s  ", flr_clash_state_name(p->state),
                   flr_safe(r->items[p->a].name, a), flr_safe(r->items[p->b].name, b));
         if (p->state == FLR_CLASH_OVERLAP)
@@ -287,13 +286,12 @@ static void tell(flr_cli *cli, const flr_clash_report *r)
         flr_print(cli, ", at %.4g %.4g %.4g mm%s\n", 1e3 * p->at.x, 1e3 * p->at.y, 1e3 * p->at.z,
                   r->known[i] ? " (known)" : "");
     }
-    if (shown > SHOWN && !cli->verbose)
-        flr_print(cli, "and %zu more; --verbose shows all\n", shown - SHOWN);
-    flr_print(cli, "%u parts, %llu pairs: %zu overlap, %zu in contact, %zu below the clearance", r->count,
-              (unsigned long long)r->list.checked, r->by_state[FLR_CLASH_OVERLAP],
+    if (shown > PAIRS_SHOWN && !cli->verbose)
+        flr_print(cli, "and %zu more; --verbose shows all\n", shown - PAIRS_SHOWN);
+    flr_print(cli, "%u parts, %llu pairs: %zu overlap, %zu in contact, %zu below the clearance",
+              r->count, (unsigned long long)r->list.checked, r->by_state[FLR_CLASH_OVERLAP],
               r->by_state[FLR_CLASH_CONTACT], r->by_state[FLR_CLASH_NEAR]);
-    if (r->list.skipped)
-        flr_print(cli, "; %llu allowed", (unsigned long long)r->list.skipped);
+    if (r->list.skipped) flr_print(cli, "; %llu allowed", (unsigned long long)r->list.skipped);
     flr_print(cli, "; %zu %s\n", r->findings, flr_noun(r->findings, "finding", "findings"));
 }
 
@@ -355,8 +353,8 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     if (result == FLR_OK) result = make_fits(cli, &in, &error);
     if (result == FLR_OK) result = check(cli, &in, &error);
     flr_progress_end(cli);
-    int code = result == FLR_OK ? finish(cli, &in)
-                                : flr_fail_with(cli, flr_exit_of_input(result), &error);
+    int code =
+        result == FLR_OK ? finish(cli, &in) : flr_fail_with(cli, flr_exit_of_input(result), &error);
     unload(&in);
     return code;
 }
@@ -369,7 +367,8 @@ static const flr_option options[] = {
      .letter = 'c',
      .type = FLR_OPTION_SIZE,
      .argument = "SIZE",
-     .help = "parts nearer than this are findings, also those in contact; default: only overlaps are",
+     .help =
+         "parts nearer than this are findings, also those in contact; default: only overlaps are",
      .offset = CLASH_AT(clearance)},
     {.name = "touch",
      .type = FLR_OPTION_SIZE,
@@ -379,8 +378,9 @@ static const flr_option options[] = {
     {.name = "allow",
      .type = FLR_OPTION_TEXT,
      .argument = "RULES",
-     .help = "pairs that are not checked: 'bolt*|nut*,gasket' with names of parts or groups; a name "
-             "alone allows whatever it meets",
+     .help =
+         "pairs that are not checked: 'bolt*|nut*,gasket' with names of parts or groups; a name "
+         "alone allows whatever it meets",
      .offset = CLASH_AT(allow)},
     {.name = "allow-file",
      .type = FLR_OPTION_PATH,
@@ -433,10 +433,13 @@ const flr_command flr_cmd_clash = {
     .summary = "which parts of an assembly overlap, touch or are too near",
     .usage = usage,
     .description =
-        "Checks every pair of parts of a scene or of a CAD file. A pair overlaps, is in contact, is "
-        "nearer than the clearance, or is OK. Distances are exact, triangle against triangle; depth "
+        "Checks every pair of parts of a scene or of a CAD file. A pair overlaps, is in contact, "
+        "is "
+        "nearer than the clearance, or is OK. Distances are exact, triangle against triangle; "
+        "depth "
         "is that of the deepest point found, and volume an estimate to about a tenth.\n\n"
-        "Curved surfaces are measured as triangles, so a pin in a hole of the same size overlaps by "
+        "Curved surfaces are measured as triangles, so a pin in a hole of the same size overlaps "
+        "by "
         "as much as these stray from it: make that small by --chord, or allow it by --touch.\n\n"
         "For a review or a continuous check, keep a result of --json and name it by --baseline "
         "later: then only what is new or worse counts.",

@@ -59,8 +59,8 @@ static void tell(flr_cli *cli, const char *out, flr_scene_import_report *report)
     flr_print_note(cli, "%s: %zu %s, %zu of them can be picked up", flr_safe(out, safe),
                    report->parts, flr_noun(report->parts, "part", "parts"), report->moving);
     if (report->hidden) flr_print_note(cli, ", %zu hidden", report->hidden);
-    flr_print_note(cli, "\n  %zu %s, %zu distinct %s with %s triangles, %s is up\n",
-                   report->groups, flr_noun(report->groups, "group", "groups"), report->shapes,
+    flr_print_note(cli, "\n  %zu %s, %zu distinct %s with %s triangles, %s is up\n", report->groups,
+                   flr_noun(report->groups, "group", "groups"), report->shapes,
                    flr_noun(report->shapes, "shape", "shapes"),
                    flr_count_print(report->triangles, triangles), axes[report->up]);
     flr_json_set(facts, "scene", flr_json_text(out));
@@ -116,8 +116,9 @@ static const flr_option options[] = {
      .letter = 'm',
      .type = FLR_OPTION_TEXT,
      .argument = "NAMES",
-     .help = "parts or groups that can be picked up, separated by commas, with * ? [a-z]; the others "
-             "are fixed; default: all but the largest part",
+     .help =
+         "parts or groups that can be picked up, separated by commas, with * ? [a-z]; the others "
+         "are fixed; default: all but the largest part",
      .offset = offsetof(scene_values, move)},
     {.name = "fix",
      .type = FLR_OPTION_TEXT,
@@ -165,7 +166,8 @@ const flr_command flr_cmd_scene = {
     .description =
         "Reads files of any format that feeler knows and writes a scene. The tree of an assembly "
         "(STEP, IGES, glTF, DAE) becomes the groups of the scene. Names, placements, colours and "
-        "hidden parts are kept; a shape that stands in several places is stored once. Parts of equal "
+        "hidden parts are kept; a shape that stands in several places is stored once. Parts of "
+        "equal "
         "name are numbered: bolt:1, bolt:2.\n\n"
         "A pattern matches the name of a part, of a group around it, or both as a path: pump, "
         "'bolt*', 'pump/bolt*'.\n\n"

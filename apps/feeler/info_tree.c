@@ -20,8 +20,8 @@ static json_t *node_json(const flr_assembly_node *node)
     char colour[16];
     snprintf(colour, sizeof colour, "#%06x", node->colour);
     flr_json_set(entry, "name", flr_json_text(node->name));
-    flr_json_set(entry, "parent", node->parent == FLR_ASSEMBLY_NONE ? json_null()
-                                                                     : flr_json_count(node->parent));
+    flr_json_set(entry, "parent",
+                 node->parent == FLR_ASSEMBLY_NONE ? json_null() : flr_json_count(node->parent));
     flr_json_set(entry, "shape",
                  node->shape == FLR_ASSEMBLY_NONE ? json_null() : flr_json_count(node->shape));
     flr_json_set(entry, "colour",
@@ -34,7 +34,7 @@ static json_t *node_json(const flr_assembly_node *node)
 
 void flr_info_tree(flr_cli *cli, const flr_assembly *a, json_t *object)
 {
-    enum { SHOWN = 40 };
+    enum { NODES_SHOWN = 40 };
     char safe[FLR_SAFE_SIZE];
     json_t *nodes = flr_json_array(), *notes = flr_json_array();
     bool tree = a->node_count > 1;
@@ -45,7 +45,7 @@ void flr_info_tree(flr_cli *cli, const flr_assembly *a, json_t *object)
                   a->up == FLR_AXIS_NONE ? "likely" : "stated to be");
     for (uint32_t i = 0; i < a->node_count; i++) {
         const flr_assembly_node *node = &a->nodes[i];
-        if (tree && (i < SHOWN || cli->verbose)) {
+        if (tree && (i < NODES_SHOWN || cli->verbose)) {
             flr_print(cli, "    %*s%s", 2 * depth_of(a, i), "",
                       *node->name ? flr_safe(node->name, safe) : "(no name)");
             if (node->colour != FLR_ASSEMBLY_NONE) flr_print(cli, "  #%06x", node->colour);
@@ -53,8 +53,8 @@ void flr_info_tree(flr_cli *cli, const flr_assembly *a, json_t *object)
         }
         flr_json_push(nodes, node_json(node));
     }
-    if (tree && a->node_count > SHOWN && !cli->verbose)
-        flr_print(cli, "    and %u more; --verbose shows all\n", a->node_count - SHOWN);
+    if (tree && a->node_count > NODES_SHOWN && !cli->verbose)
+        flr_print(cli, "    and %u more; --verbose shows all\n", a->node_count - NODES_SHOWN);
     for (uint32_t i = 0; i < a->note_count; i++) flr_json_push(notes, flr_json_text(a->notes[i]));
     flr_json_set(object, "tree", nodes);
     flr_json_set(object, "up", flr_json_text(axes[flr_assembly_likely_up(a)]));

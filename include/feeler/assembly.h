@@ -55,7 +55,7 @@ typedef struct flr_assembly {
     uint32_t part_count;     /* nodes with a shape: at least one */
     flr_mesh *const *shapes; /* [shape_count], each in its own frame; hash is filled */
     uint32_t shape_count;
-    flr_axis up;             /* what the file says is up; FLR_AXIS_NONE: it does not say */
+    flr_axis up;              /* what the file says is up; FLR_AXIS_NONE: it does not say */
     const char *const *notes; /* [note_count]: what was left out, one sentence each */
     uint32_t note_count;
 } flr_assembly;

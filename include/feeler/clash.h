@@ -58,12 +58,13 @@ FLR_API flr_clash_def flr_default_clash_def(void);
 typedef struct flr_clash_pair {
     uint32_t a, b; /* a < b */
     flr_clash_state state;
-    double distance;   /* least distance of the surfaces; 0 where they meet or one is in the other */
-    double error;      /* the distance is off by no more than this */
-    double depth;      /* of an overlap: how deep the deepest point found is in the other part; else 0 */
-    double volume;     /* cubic metres, of an overlap: an estimate, to about a tenth; else 0 */
-    flr_vec3 point[2]; /* nearest points on a and b; of an overlap the deepest point and its way out */
-    flr_vec3 at;       /* the middle of both */
+    double distance; /* least distance of the surfaces; 0 where they meet or one is in the other */
+    double error;    /* the distance is off by no more than this */
+    double depth; /* of an overlap: how deep the deepest point found is in the other part; else 0 */
+    double volume; /* cubic metres, of an overlap: an estimate, to about a tenth; else 0 */
+    flr_vec3
+        point[2]; /* nearest points on a and b; of an overlap the deepest point and its way out */
+    flr_vec3 at;  /* the middle of both */
 } flr_clash_pair;
 
 typedef struct flr_clash_list {

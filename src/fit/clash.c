@@ -8,9 +8,9 @@
 #include "base/parallel.h"
 
 enum {
-    CONTACTS = 4096,   /* samples of an overlap that are looked at */
-    GRID = 16,         /* points along the longest side of the box in which two parts overlap */
-    ENOUGH_POINTS = 60 /* of the grid, in both parts: then they give the volume */
+    CLASH_CONTACTS = 4096, /* samples of an overlap that are looked at */
+    GRID = 16,             /* points along the longest side of the box in which two parts overlap */
+    ENOUGH_POINTS = 60     /* of the grid, in both parts: then they give the volume */
 };
 
 flr_clash_def flr_default_clash_def(void) { return (flr_clash_def){.touch = 1e-5}; }
@@ -133,7 +133,8 @@ typedef struct grid_result {
     double volume, depth, step;
 } grid_result;
 
-static grid_result measure_grid(const flr_fit *a, const flr_fit *b, flr_pose T_a_b)
+/* Not worth it for an overlap that is far less deep than the grid is fine. */
+static grid_result measure_grid(const flr_fit *a, const flr_fit *b, flr_pose T_a_b, double depth)
 {
     grid_result found = {0};
     flr_box3 box = flr_fit_get_info(a).bounds;
@@ -147,6 +148,8 @@ static grid_result measure_grid(const flr_fit *a, const flr_fit *b, flr_pose T_a
     // a thin box is cut across, too
     for (int i = 0; i < 3; i++) n[i] = n[i] < 4 ? 4 : n[i];
     flr_vec3 cell = {size.x / n[0], size.y / n[1], size.z / n[2]};
+    found.step = fmin(cell.x, fmin(cell.y, cell.z));
+    if (depth < 0.25 * found.step) return found;
     for (int x = 0; x < n[0]; x++)
         for (int y = 0; y < n[1]; y++)
             for (int z = 0; z < n[2]; z++) {
@@ -160,7 +163,6 @@ static grid_result measure_grid(const flr_fit *a, const flr_fit *b, flr_pose T_a
                 double in_b = flr_fit_point(b, q, INFINITY).distance;
                 found.depth = fmax(found.depth, fmin(-in_a, -in_b));
             }
-    found.step = fmin(cell.x, fmin(cell.y, cell.z));
     found.volume = found.inside * cell.x * cell.y * cell.z;
     return found;
 }
@@ -177,8 +179,8 @@ static double slab_volume(const flr_fit_contact *contacts, uint32_t count)
 static void judge_overlap(const flr_fit *a, const flr_fit *b, flr_pose T_a_b,
                           const flr_fit_contact *contacts, uint32_t count, flr_clash_pair *pair)
 {
-    grid_result grid = measure_grid(a, b, T_a_b);
     double slab = slab_volume(contacts, count);
+    grid_result grid = measure_grid(a, b, T_a_b, slab > 0 ? pair->depth : INFINITY);
     // a grid coarser than the overlap is deep says nothing about it
     bool fine = grid.inside >= ENOUGH_POINTS && pair->depth > grid.step;
     pair->volume = fine ? grid.volume : slab > 0 ? slab : grid.volume;
@@ -218,7 +220,7 @@ static bool one_in_other(const flr_fit *a, const flr_fit *b, flr_pose T_a_b)
 typedef struct clash_job {
     const flr_clash_def *def;
     flr_clash_pair *pairs;
-    flr_fit_contact *contacts; /* [workers][CONTACTS] */
+    flr_fit_contact *contacts; /* [workers][CLASH_CONTACTS] */
 } clash_job;
 
 static flr_result measure(void *context, size_t piece, unsigned worker)
@@ -226,7 +228,7 @@ static flr_result measure(void *context, size_t piece, unsigned worker)
     clash_job *j = context;
     flr_clash_pair *pair = &j->pairs[piece];
     const flr_clash_part *one = &j->def->parts[pair->a], *other = &j->def->parts[pair->b];
-    flr_fit_contact *contacts = j->contacts + (size_t)worker * CONTACTS;
+    flr_fit_contact *contacts = j->contacts + (size_t)worker * CLASH_CONTACTS;
     flr_pose T_a_b = flr_pose_mul(flr_pose_inverse(one->T_world_part), other->T_world_part);
     flr_fit_pair *query;
     flr_error error;
@@ -236,12 +238,11 @@ static flr_result measure(void *context, size_t piece, unsigned worker)
     flr_fit_result r;
     params.max_distance = fmax(j->def->clearance, j->def->touch) * (1 + 1e-9);
     if (one_in_other(one->fit, other->fit, T_a_b)) params.max_distance = INFINITY;
-    flr_fit_pair_query(query, T_a_b, &params, contacts, CONTACTS, &r);
+    flr_fit_pair_query(query, T_a_b, &params, contacts, CLASH_CONTACTS, &r);
     flr_fit_pair_destroy(query);
     if (r.found || r.meet) {
         judge(j->def, one->fit, other->fit, T_a_b, &r, contacts, pair);
-        for (int i = 0; i < 2; i++)
-            pair->point[i] = flr_pose_apply(one->T_world_part, r.point[i]);
+        for (int i = 0; i < 2; i++) pair->point[i] = flr_pose_apply(one->T_world_part, r.point[i]);
         pair->at = flr_vec3_scale(flr_vec3_add(pair->point[0], pair->point[1]), 0.5);
     } else {
         pair->state = FLR_CLASH_OK;
@@ -271,7 +272,8 @@ flr_result flr_clash_find(const flr_clash_def *def, flr_clash_list *list, flr_er
     uint64_t skipped = 0;
     clash_job job = {.def = def};
     flr_result result = find_candidates(def, &c, &skipped);
-    job.contacts = malloc(flr_parallel_threads(def->threads) * CONTACTS * sizeof *job.contacts);
+    job.contacts =
+        malloc(flr_parallel_threads(def->threads) * CLASH_CONTACTS * sizeof *job.contacts);
     if (!job.contacts) result = FLR_NO_MEMORY;
     job.pairs = c.pairs;
     if (result == FLR_OK) result = flr_parallel_for(def->threads, c.count, measure, &job);

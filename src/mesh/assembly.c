@@ -105,7 +105,8 @@ static flr_result make_shapes(assembly_block *block, const flr_stream_content *c
         numbers[i] = FLR_ASSEMBLY_NONE;
         if (content->groups[i].triangle_count == 0) continue;
         uint32_t *count = &block->assembly.shape_count;
-        result = make_shape(content, &content->groups[i], path, weld, &block->shapes[*count], error);
+        result =
+            make_shape(content, &content->groups[i], path, weld, &block->shapes[*count], error);
         if (result == FLR_OK) numbers[i] = (*count)++;
     }
     return result;
@@ -152,8 +153,8 @@ static flr_result from_content(flr_stream_content *content, const char *path, do
     const flr_stream_head *head = &content->head;
     assembly_block *block = make_block((size_t)head->node_count, (size_t)head->group_count);
     uint32_t *numbers = calloc((size_t)head->group_count + 1, sizeof *numbers);
-    flr_result result = block && numbers && take_notes(block, content) ? FLR_OK
-                                                                       : no_memory(path, error);
+    flr_result result =
+        block && numbers && take_notes(block, content) ? FLR_OK : no_memory(path, error);
     if (result == FLR_OK) result = make_shapes(block, content, path, weld, numbers, error);
     if (result == FLR_OK) {
         take_nodes(block, content, numbers);
@@ -188,12 +189,11 @@ static flr_result from_mesh(const flr_mesh *mesh, const char *path, flr_assembly
         result = flr_mesh_extract_group(mesh, i, shape, error);
         if (result != FLR_OK) break;
         (*shape)->hash = flr_mesh_hash(*shape);
-        block->nodes[made->node_count++] =
-            (flr_assembly_node){.name = block->names + group->name,
-                                .parent = FLR_ASSEMBLY_NONE,
-                                .shape = made->shape_count++,
-                                .colour = FLR_ASSEMBLY_NONE,
-                                .T_root_node = group->T_mesh_group};
+        block->nodes[made->node_count++] = (flr_assembly_node){.name = block->names + group->name,
+                                                               .parent = FLR_ASSEMBLY_NONE,
+                                                               .shape = made->shape_count++,
+                                                               .colour = FLR_ASSEMBLY_NONE,
+                                                               .T_root_node = group->T_mesh_group};
     }
     made->part_count = made->node_count;
     if (result != FLR_OK)
@@ -383,8 +383,8 @@ flr_axis flr_assembly_likely_up(const flr_assembly *assembly)
     for (uint32_t i = 0; i < assembly->node_count; ++i) {
         const flr_assembly_node *node = &assembly->nodes[i];
         if (node->shape != FLR_ASSEMBLY_NONE)
-            box = flr_box3_union(box, flr_box3_transform(node->T_root_node,
-                                                         assembly->shapes[node->shape]->bounds));
+            box = flr_box3_union(
+                box, flr_box3_transform(node->T_root_node, assembly->shapes[node->shape]->bounds));
     }
     // z is what most CAD programs mean, and machines are seldom higher than wide
     flr_vec3 size = flr_box3_size(box);

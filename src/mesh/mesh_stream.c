@@ -628,7 +628,8 @@ static bool put_nodes(flr_stream_writer *writer, const flr_stream_content *conte
     if (!bytes) return false;
     for (size_t i = 0; i < count; ++i) {
         const flr_stream_node *node = &content->nodes[i];
-        uint32_t numbers[6] = {node->name, node->parent, node->group, node->colour, node->hidden, 0};
+        uint32_t numbers[6] = {node->name,   node->parent, node->group,
+                               node->colour, node->hidden, 0};
         memcpy(bytes + i * FLR_STREAM_NODE_SIZE, numbers, sizeof numbers);
         pose_bytes(bytes + i * FLR_STREAM_NODE_SIZE + 24, &node->T_root_node);
     }

@@ -88,7 +88,7 @@ typedef struct flr_stream_head {
     uint64_t dropped_malformed;
     uint64_t lines_dropped; /* points and lines, which have no surface */
     uint64_t node_count;    /* 0: the groups are the parts, where they stand */
-    uint64_t up;            /* the axis that the file says is up: 1 x, 2 y, 3 z; 0: it does not say */
+    uint64_t up; /* the axis that the file says is up: 1 x, 2 y, 3 z; 0: it does not say */
     uint64_t faces_skipped; /* faces without triangles, each part of them with a warning */
 } flr_stream_head;
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NUMBER_SIZE = 24, MAX_ROUNDS = 8 };
+enum { NUMBER_SIZE = 24, MAX_NUMBERINGS = 8 };
 
 typedef struct numbered {
     const char *name;
@@ -46,11 +46,10 @@ char *flr_unique_names(const char *const *names, size_t count, const char *unnam
     numbered *order = calloc(count + 1, sizeof *order);
     char *block = NULL;
     if (!order) return NULL;
-    for (size_t i = 0; i < count; ++i)
-        unique[i] = names[i][0] || !unnamed ? names[i] : unnamed;
+    for (size_t i = 0; i < count; ++i) unique[i] = names[i][0] || !unnamed ? names[i] : unnamed;
     // a number may make a name that another has already: then both get one more
     bool again = true;
-    for (int round = 0; again && round < MAX_ROUNDS; ++round) {
+    for (int round = 0; again && round < MAX_NUMBERINGS; ++round) {
         size_t size = 1;
         for (size_t i = 0; i < count; ++i) {
             order[i] = (numbered){unique[i], i};

@@ -64,8 +64,8 @@ typedef struct flr_scene_part {
 
 /* A group of parts: a node of an assembly's tree. */
 typedef struct flr_scene_group {
-    const char *name;      /* unique among the groups, not empty */
-    const char *in;        /* the group that it is in; NULL: none; never itself, in any number of steps */
+    const char *name; /* unique among the groups, not empty */
+    const char *in; /* the group that it is in; NULL: none; never itself, in any number of steps */
     unsigned line, column; /* as above */
 } flr_scene_group;
 

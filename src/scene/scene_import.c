@@ -240,7 +240,8 @@ static bool matches(const import_block *b, const char *pattern, size_t part)
 }
 
 /* sets `moving` of all parts that one of the patterns names */
-static flr_result apply_patterns(import_block *b, const char *patterns, bool moving, flr_error *error)
+static flr_result apply_patterns(import_block *b, const char *patterns, bool moving,
+                                 flr_error *error)
 {
     for (const char *at = patterns; *at;) {
         char pattern[PATH_BYTES];
@@ -256,7 +257,8 @@ static flr_result apply_patterns(import_block *b, const char *patterns, bool mov
             if (matches(b, pattern, i)) b->parts[i].moving = moving, found++;
         if (!found)
             return flr_fail(error, FLR_NOT_FOUND,
-                            "no part or group is called \"%.60s\"; feeler info lists them", pattern);
+                            "no part or group is called \"%.60s\"; feeler info lists them",
+                            pattern);
     }
     return FLR_OK;
 }

@@ -11,11 +11,12 @@ typedef struct flr_scene_import_def {
     flr_env *env;
     const char *const *files; /* [file_count], at least one, of any format that feeler reads */
     size_t file_count;
-    const char *out;  /* the scene file; "plan.json" gets its meshes in "plan_parts" beside it */
-    const char *move; /* patterns, separated by commas: these parts can be picked up; NULL: none given */
-    const char *fix;  /* patterns: these cannot; NULL: none given */
-    flr_axis up;      /* which axis of the files is up; FLR_AXIS_NONE: the likely one of each */
-    double voxel;     /* of the scene, metres; 0: none */
+    const char *out; /* the scene file; "plan.json" gets its meshes in "plan_parts" beside it */
+    const char
+        *move; /* patterns, separated by commas: these parts can be picked up; NULL: none given */
+    const char *fix; /* patterns: these cannot; NULL: none given */
+    flr_axis up;     /* which axis of the files is up; FLR_AXIS_NONE: the likely one of each */
+    double voxel;    /* of the scene, metres; 0: none */
     flr_mesh_options options;
     /* Called before a file is read (stage "reading") and before shapes are written; false: stop with
      * FLR_CANCELLED. May be NULL. */
@@ -26,7 +27,7 @@ typedef struct flr_scene_import_def {
 /* What became of the files. Plain data. */
 typedef struct flr_scene_import_report {
     size_t parts, moving, hidden, groups, shapes;
-    flr_axis up; /* of the first file */
+    flr_axis up;        /* of the first file */
     uint64_t triangles; /* of all shapes, each counted once */
     uint64_t faces_skipped;
     char *notes; /* lines: what was left out of which file; NULL: nothing. free() it */

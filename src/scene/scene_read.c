@@ -498,8 +498,7 @@ static bool read_root(const flr_value *root, scene_block *block)
     flr_value hands = flr_value_member(root, "hands");
     flr_value groups = flr_value_member(root, "groups");
     bool ok = read_parts(&parts, block, &table) && read_groups(&groups, &parts, block) &&
-              read_paths(&paths, block, table.names) &&
-              read_hands(&hands, block);
+              read_paths(&paths, block, table.names) && read_hands(&hands, block);
     element_table_free(&table);
     return ok;
 }

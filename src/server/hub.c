@@ -135,9 +135,8 @@ static bool can_wait(const flr_engine_event *event)
 {
     return event->kind == FLR_ENGINE_EVENT_SCENE || event->kind == FLR_ENGINE_EVENT_RESYNC ||
            event->kind == FLR_ENGINE_EVENT_PART || event->kind == FLR_ENGINE_EVENT_PART_GONE ||
-           event->kind == FLR_ENGINE_EVENT_GROUPS ||
-           event->kind == FLR_ENGINE_EVENT_PARAMETER || event->kind == FLR_ENGINE_EVENT_DEVICE ||
-           event->kind == FLR_ENGINE_EVENT_RECORDING ||
+           event->kind == FLR_ENGINE_EVENT_GROUPS || event->kind == FLR_ENGINE_EVENT_PARAMETER ||
+           event->kind == FLR_ENGINE_EVENT_DEVICE || event->kind == FLR_ENGINE_EVENT_RECORDING ||
            (event->kind == FLR_ENGINE_EVENT_JOB && event->job.state != FLR_WIRE_JOB_ENDED);
 }
 

@@ -133,7 +133,7 @@ typedef enum flr_engine_event_kind {
     FLR_ENGINE_EVENT_NEWS,      /* `sentence`: an `event` message, its kind in `news` */
     FLR_ENGINE_EVENT_SCENE,     /* another scene: ask for everything anew */
     FLR_ENGINE_EVENT_PART,      /* `part` is new or changed */
-    FLR_ENGINE_EVENT_GROUPS, /* the groups have changed; parts that did follow */
+    FLR_ENGINE_EVENT_GROUPS,    /* the groups have changed; parts that did follow */
     FLR_ENGINE_EVENT_PART_GONE, /* `part` is gone */
     FLR_ENGINE_EVENT_JOB,       /* `job` */
     FLR_ENGINE_EVENT_PARAMETER, /* `index` of the parameter that has another value */

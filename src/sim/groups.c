@@ -90,7 +90,7 @@ bool flr_engine_group_at(const flr_engine *e, uint32_t index, const char **name,
 
 uint32_t flr_engine_groups(const flr_engine *e) { return e->groups.count; }
 
-/* all groups are told again, then the parts: an index may have changed */
+/* viewers get all groups again, before the parts that changed */
 static void tell_groups(flr_engine *e)
 {
     e->altered = true;

@@ -313,8 +313,10 @@ flr_result flr_engine_add(flr_engine *e, const flr_engine_add_def *def, flr_part
     p->voxel = def->voxel;
     p->hollow = def->hollow;
     p->is_new = true;
-    p->member =
-        (flr_part_entry){.group = FLR_ENGINE_NONE, .part = e->next_part++, .kind = def->kind, .T_start = def->T_world_part};
+    p->member = (flr_part_entry){.group = FLR_ENGINE_NONE,
+                                 .part = e->next_part++,
+                                 .kind = def->kind,
+                                 .T_start = def->T_world_part};
     p->member.colour = flr_build_job_colour(def->colour, p->member.part);
     const char *name = def->name && def->name[0] ? def->name : "part";
     flr_text_copy(p->name, sizeof p->name, name);

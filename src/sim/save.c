@@ -16,14 +16,14 @@ typedef struct save_job {
     flr_scene_hand hands[FLR_ENGINE_HANDS]; /* [hand_count]: 0 where all take parts */
     uint32_t hand_count;
     flr_parameters tuning;
-    flr_part_list members; /* T_start: where they are now */
-    flr_scene_group *groups; /* [group_count], as the scene has them */
+    flr_part_list members;     /* T_start: where they are now */
+    flr_scene_group *groups;   /* [group_count], as the scene has them */
     flr_group_list group_list; /* a copy of the engine's */
-    flr_scene *previous;   /* what is replaced; NULL: nothing */
-    flr_file *lock;        /* of the folder of meshes, while they are written */
-    bool locked;           /* it is held: the file system has locks */
-    bool reused;           /* a mesh was there already */
-    bool named;            /* by a user: the access rights are those of any file */
+    flr_scene *previous;       /* what is replaced; NULL: nothing */
+    flr_file *lock;            /* of the folder of meshes, while they are written */
+    bool locked;               /* it is held: the file system has locks */
+    bool reused;               /* a mesh was there already */
+    bool named;                /* by a user: the access rights are those of any file */
 } save_job;
 
 /* "dir/plan.json" has its meshes in "dir/plan_parts". */

@@ -84,24 +84,25 @@ void flr_engine_get_scene(const flr_engine *e, flr_engine_scene *scene)
 
 static void describe(const flr_engine *e, const flr_part_entry *m, flr_engine_part *out)
 {
-    *out = (flr_engine_part){.part = flr_engine_part_id(e, m->part),
-                             .mesh = flr_engine_mesh_id(e, m->shape->mesh->number),
-                             .kind = m->kind,
-                             .ready = m->there && !flr_shape_is_bare(m->shape),
-                             .hollow = m->shape->hollow,
-                             .colour = m->colour,
-                             .points = m->shape->shell ? m->shape->shell->total : 0,
-                             .voxel = flr_shape_is_bare(m->shape) ? 0 : m->shape->voxel,
-                             .T_world_part = m->T_start,
-                             .T_start = m->T_start,
-                             .has_goal = m->has_goal,
-                             .T_goal = m->T_goal,
-                             .hidden = m->hidden,
-                             .group = m->group < e->groups.count ? e->groups.list[m->group].name : "",
-                             .name = m->name,
-                             .geometry = m->shape->mesh->mesh,
-                             .voxmap = m->shape->voxmap,
-                             .shell = m->shape->shell};
+    *out =
+        (flr_engine_part){.part = flr_engine_part_id(e, m->part),
+                          .mesh = flr_engine_mesh_id(e, m->shape->mesh->number),
+                          .kind = m->kind,
+                          .ready = m->there && !flr_shape_is_bare(m->shape),
+                          .hollow = m->shape->hollow,
+                          .colour = m->colour,
+                          .points = m->shape->shell ? m->shape->shell->total : 0,
+                          .voxel = flr_shape_is_bare(m->shape) ? 0 : m->shape->voxel,
+                          .T_world_part = m->T_start,
+                          .T_start = m->T_start,
+                          .has_goal = m->has_goal,
+                          .T_goal = m->T_goal,
+                          .hidden = m->hidden,
+                          .group = m->group < e->groups.count ? e->groups.list[m->group].name : "",
+                          .name = m->name,
+                          .geometry = m->shape->mesh->mesh,
+                          .voxmap = m->shape->voxmap,
+                          .shell = m->shape->shell};
     out->weighed = m->mass > 0 || m->density > 0;
     if (out->weighed || e->tuning.voxel > 0 || e->tuning.world.engine == FLR_ENGINE_EXACT)
         out->mass = flr_part_mass(m, &e->tuning.world, e->tuning.voxel);

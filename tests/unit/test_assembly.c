@@ -74,8 +74,8 @@ static void compare_with_occt(const char *path, bool colours)
         const flr_assembly_node *node = &a->nodes[i];
         if (node->colour != FLR_ASSEMBLY_NONE) snprintf(own, sizeof own, "%06x", node->colour);
         const flr_pose T = node->T_root_node;
-        double error = fabs(1e3 * T.p.x - p[0]) + fabs(1e3 * T.p.y - p[1]) +
-                       fabs(1e3 * T.p.z - p[2]);
+        double error =
+            fabs(1e3 * T.p.x - p[0]) + fabs(1e3 * T.p.y - p[1]) + fabs(1e3 * T.p.z - p[2]);
         double turn = fabs(fabs(T.q.w * q[0] + T.q.x * q[1] + T.q.y * q[2] + T.q.z * q[3]) - 1);
         bool part = node->shape != FLR_ASSEMBLY_NONE;
         if (depth != depth_of(a, i) || (strcmp(kind, "part") == 0) != part || error > 2e-5 ||
@@ -208,8 +208,10 @@ static void names_become_unique(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(trees_are_those_of_opencascade), cmocka_unit_test(real_files),
-        cmocka_unit_test(shapes_are_shared),              cmocka_unit_test(scenes_keep_the_tree),
+        cmocka_unit_test(trees_are_those_of_opencascade),
+        cmocka_unit_test(real_files),
+        cmocka_unit_test(shapes_are_shared),
+        cmocka_unit_test(scenes_keep_the_tree),
         cmocka_unit_test(names_become_unique),
     };
     return cmocka_run_group_tests(tests, make_files, remove_files);

@@ -7,8 +7,7 @@
 static flr_mesh *box(double x, double y, double z)
 {
     flr_vec3 v[8];
-    for (int i = 0; i < 8; i++)
-        v[i] = (flr_vec3){i & 1 ? x : 0, i & 2 ? y : 0, i & 4 ? z : 0};
+    for (int i = 0; i < 8; i++) v[i] = (flr_vec3){i & 1 ? x : 0, i & 2 ? y : 0, i & 4 ? z : 0};
     static const flr_triangle t[12] = {{{0, 2, 1}}, {{1, 2, 3}}, {{4, 5, 6}}, {{5, 7, 6}},
                                        {{0, 1, 4}}, {{1, 5, 4}}, {{2, 6, 3}}, {{3, 6, 7}},
                                        {{0, 4, 2}}, {{2, 4, 6}}, {{1, 3, 5}}, {{3, 7, 5}}};
@@ -30,10 +29,7 @@ static flr_fit *fit_of(double x, double y, double z)
     return fit;
 }
 
-static flr_pose at(double x, double y, double z)
-{
-    return (flr_pose){{x, y, z}, {1, 0, 0, 0}};
-}
+static flr_pose at(double x, double y, double z) { return (flr_pose){{x, y, z}, {1, 0, 0, 0}}; }
 
 static flr_clash_list find(const flr_clash_part *parts, uint32_t count, double clearance, bool all)
 {
@@ -129,9 +125,9 @@ static void no_missed_pair(void **state)
         int shape[PARTS];
         for (int i = 0; i < PARTS; i++) {
             shape[i] = (int)flr_test_random_below(&rng, SHAPES);
-            parts[i] = (flr_clash_part){
-                fits[shape[i]], at(flr_test_random_range(&rng, 0, 0.1), flr_test_random_range(&rng, 0, 0.1),
-                                   flr_test_random_range(&rng, 0, 0.1))};
+            parts[i] = (flr_clash_part){fits[shape[i]], at(flr_test_random_range(&rng, 0, 0.1),
+                                                           flr_test_random_range(&rng, 0, 0.1),
+                                                           flr_test_random_range(&rng, 0, 0.1))};
         }
         flr_clash_list list = find(parts, PARTS, clearance, false);
         for (uint32_t a = 0; a < PARTS; a++)
@@ -160,7 +156,8 @@ static void pairs_can_be_left_out(void **state)
 {
     (void)state;
     flr_fit *cube = fit_of(0.01, 0.01, 0.01);
-    flr_clash_part parts[3] = {{cube, at(0, 0, 0)}, {cube, at(0.005, 0, 0)}, {cube, at(0.003, 0, 0)}};
+    flr_clash_part parts[3] = {
+        {cube, at(0, 0, 0)}, {cube, at(0.005, 0, 0)}, {cube, at(0.003, 0, 0)}};
     flr_clash_def def = flr_default_clash_def();
     flr_clash_list list;
     flr_error error;

@@ -358,11 +358,11 @@ static void bad_head(void **state)
         bytes b = {0};
         flr_stream_writer w = {.write = bytes_write, .context = &b};
         uint64_t numbers[FLR_STREAM_MESH_SIZE / 8] = {in.head.vertex_count,
-                                in.head.triangle_count,
-                                in.head.group_count,
-                                in.head.names_size,
-                                0,
-                                1};
+                                                      in.head.triangle_count,
+                                                      in.head.group_count,
+                                                      in.head.names_size,
+                                                      0,
+                                                      1};
         memcpy(&numbers[4], &in.head.unit, 8);
         numbers[12] = in.head.node_count;
         numbers[13] = in.head.up;

@@ -213,7 +213,7 @@ export class Panels {
     eye.append(icon('eye'));
     eye.addEventListener('click', () => {
       stage.set_visible(part, !stage.is_visible(part));
-      this.list_parts();
+      this.tree.draw();
     });
     const overlay = (kind: number, name: string, label: string) => {
       const button = h('button', { type: 'button', class: 'chip', title: label, 'data-does': label, 'aria-pressed': 'false' }, name);

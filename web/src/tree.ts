@@ -88,7 +88,8 @@ export class Tree {
     return this.model.selected === NONE ? [] : [this.model.selected];
   }
 
-  private draw(): void {
+  /** the rows in view as they are now */
+  draw(): void {
     const [from, to] = visible_range(this.rows.length, ROW, this.list.scrollTop, this.list.clientHeight || 360);
     this.space.style.height = `${this.rows.length * ROW}px`;
     const kept = new Map<number, HTMLElement>();
@@ -184,6 +185,7 @@ export class Tree {
       const on = !parts.some((part) => this.stage.is_visible(part));
       for (const part of parts) this.stage.set_visible(part, on);
       this.changed();
+      this.draw();
     });
     action('parts-alone', 'Isolate', 'Show the selected parts alone, or all again (I)', (parts) => this.isolate(parts));
     action('parts-move', 'Movable', 'The selected parts can be picked up', (parts) => this.set_kind(parts, part_kind.PART_MOVABLE));
@@ -197,6 +199,7 @@ export class Tree {
     const alone = [...this.model.parts.keys()].every((part) => this.stage.is_visible(part) === wanted.has(part));
     for (const part of this.model.parts.keys()) this.stage.set_visible(part, alone || wanted.has(part));
     this.changed();
+    this.draw();
   }
 
   private set_kind(parts: number[], kind: 0 | 1): void {
