@@ -152,7 +152,7 @@ FLR_API bool flr_fit_inside(const flr_fit *fit, flr_vec3 point);
 /* ---- two parts ---- */
 
 /* The queries of one pair of parts: their memory, sized when it is created, and what they remember. Poses
- * that follow each other in small steps are measured several times faster than others, because a pair keeps a
+ * that follow each other in small steps may be measured faster than others, because a pair keeps a
  * list of what is near at a reference pose. So make one for every pair of parts, even where several pairs
  * have the same fits. */
 typedef struct flr_fit_pair flr_fit_pair;

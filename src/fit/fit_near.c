@@ -243,17 +243,17 @@ static void try_faces(const flr_fit_query *q, const couple *c, flr_fit_guest *g,
 
 /* ---- lists ---- */
 
-typedef struct listing {
+typedef struct fit_listing {
     flr_fit_guest guest;
     bool any;           /* a guest is there */
     double cover, soon; /* metres: what the list holds; what queries will look at */
     uint32_t next, end; /* of the entries */
     bool full;
-} listing;
+} fit_listing;
 
 static void list_pair(flr_fit_query *q, uint32_t patch, const flr_fit_visitor *v)
 {
-    listing *l = q->context;
+    fit_listing *l = q->context;
     flr_fit_lists *lists = &q->pair->lists;
     if (l->full) return;
     if (!l->any || l->guest.v.patch != v->patch) {
@@ -301,10 +301,10 @@ bool flr_fit_make_list(flr_fit_pair *pair, uint32_t group, flr_pose T_a_b, doubl
     const uint32_t patches = pair->parts[1]->counts.patches,
                    entries = (patches + FLR_FIT_WIDE - 1) / FLR_FIT_WIDE;
     flr_fit_query q = flr_fit_begin_query(pair, T_a_b, &params);
-    listing l = {.cover = cover,
-                 .soon = cover - lists->margin,
-                 .next = group * lists->capacity,
-                 .end = (group + 1) * lists->capacity};
+    fit_listing l = {.cover = cover,
+                     .soon = cover - lists->margin,
+                     .next = group * lists->capacity,
+                     .end = (group + 1) * lists->capacity};
     q.limit = cover;
     q.context = &l;
     for (uint32_t entry = group; entry < entries; entry += FLR_FIT_GROUPS) {

@@ -11,7 +11,7 @@
 #include "base/prefault.h"
 #include "fit/fit_query.h"
 
-enum { ENTRIES = 24 /* of the lists for each patch of either part */, FIRST = 4 };
+enum { LISTED_PER_PATCH = 24 /* of the lists for each patch of either part */, SUSPECTS_FIRST = 4 };
 static const double MARGIN = 0.8; /* of the mean radius of patches */
 
 /* ---- memory ---- */
@@ -37,7 +37,7 @@ bool flr_fit_create_lists(flr_fit_pair *pair)
     const flr_fit *b = pair->parts[1];
     const size_t patches = b->counts.patches,
                  padded = (patches + FLR_FIT_WIDE - 1) / FLR_FIT_WIDE * FLR_FIT_WIDE;
-    const uint64_t all = (uint64_t)ENTRIES * (patches + pair->parts[0]->counts.patches);
+    const uint64_t all = (uint64_t)LISTED_PER_PATCH * (patches + pair->parts[0]->counts.patches);
     bool ok = true;
     l->capacity = (uint32_t)fmin((double)all / FLR_FIT_GROUPS + 64, 1 << 24);
     const size_t entries = (size_t)FLR_FIT_GROUPS * l->capacity;
@@ -191,7 +191,7 @@ void flr_fit_meet_near(flr_fit_query *q, flr_fit_meet_beyond meet)
     const uint32_t count = find_suspects(q);
     flr_fit_visitor v = {.patch = FLR_NONE};
     /* those that may be nearest first: the nearer the best, the less is left to do */
-    for (uint32_t i = 0; i < FIRST && i < count; i++) {
+    for (uint32_t i = 0; i < SUSPECTS_FIRST && i < count; i++) {
         uint32_t least = i;
         for (uint32_t k = i + 1; k < count; k++)
             if (s[k].bound < s[least].bound) least = k;
