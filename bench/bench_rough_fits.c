@@ -18,7 +18,7 @@
 enum { ROUGH_FRAMES = 3000, SPELL = 50 }; /* frames of a fit; frames that a hand does the same */
 #define ROUGH_STRENGTH 20.0               /* of a hand: 200 N and 10 N m */
 #define ROUGH_MASS     0.1                /* kg */
-#define FARTHEST       0.4                /* of the path */
+#define NEARLY_OUT     0.4                /* of the path */
 
 static const double rates[] = {250, 1000, 4000};
 enum { ROUGH_RATES = sizeof rates / sizeof *rates };
@@ -73,8 +73,10 @@ static flr_pose hand_at(rough_rig *rig, uint64_t frame, flr_pose T_part)
         T.p = flr_vec3_add(T.p, any_vector(rig, 0.2));
         return T;
     case 2: /* taps: now and then, and nothing in between */
-        if (frame % 7 == 0) T.p = flr_vec3_add(T.p, any_vector(rig, 0.1));
-        else T = T_part;
+        if (frame % 7 == 0)
+            T.p = flr_vec3_add(T.p, any_vector(rig, 0.1));
+        else
+            T = T_part;
         return T;
     default: /* twists while it pulls, and is let go every other time */
         T.p = flr_vec3_add_scaled(T.p, 0.1 * side, rig->axis);
@@ -123,7 +125,7 @@ static void run_frames(rough_rig *rig, uint64_t frames, rough_count *count)
             count->stripped += play > fabs(rig->lead) / 4;
         }
         /* who is nearly out begins again */
-        if (flr_vec3_length(flr_vec3_sub(T.p, rig->start.p)) > FARTHEST * rig->out) {
+        if (flr_vec3_length(flr_vec3_sub(T.p, rig->start.p)) > NEARLY_OUT * rig->out) {
             flr_world_load(rig->world, rig->begun, flr_world_state_size(rig->world));
             rig->turned = 0;
         }
@@ -165,8 +167,8 @@ static void find_axis(rough_rig *rig, const flr_fit_case *fit)
     rig->start = a;
     rig->axis = flr_vec3_normalize(out);
     rig->out = flr_vec3_length(out);
-    const flr_vec3 turn = flr_quat_to_rotation_vector(
-        flr_quat_normalize(flr_quat_mul(b.q, flr_quat_conjugate(a.q))));
+    const flr_vec3 turn =
+        flr_quat_to_rotation_vector(flr_quat_normalize(flr_quat_mul(b.q, flr_quat_conjugate(a.q))));
     const double along = flr_vec3_dot(turn, rig->axis),
                  shift = flr_vec3_dot(flr_vec3_sub(b.p, a.p), rig->axis);
     rig->lead = fabs(along) > 1e-3 && fabs(shift) > 1e-9 ? shift / along * 2 * acos(-1) : 0;
@@ -206,15 +208,16 @@ static void tell(const flr_bench_options *options, const flr_fit_case *fit, cons
 {
     const flr_percentiles p = flr_histogram_percentiles(&c->times);
     if (options->json) {
-        fprintf(out,
-                "%s\n  {\"fit\": \"%s\", \"frames\": %llu, \"contact\": %llu, \"meeting\": %llu, "
-                "\"stripped\": %llu, \"play\": %.9g, \"exhausted\": %llu, \"faults\": %llu, \"us\": "
-                "{\"p50\": %.2f, \"p99\": %.2f, \"p999\": %.2f, \"max\": %.2f}}",
-                first ? "" : ",", fit->name, (unsigned long long)c->frames,
-                (unsigned long long)c->contact, (unsigned long long)c->meeting,
-                (unsigned long long)c->stripped, c->play, (unsigned long long)c->exhausted,
-                (unsigned long long)c->faults, 1e-3 * (double)p.p50, 1e-3 * (double)p.p99,
-                1e-3 * (double)p.p999, 1e-3 * (double)p.max);
+        fprintf(
+            out,
+            "%s\n  {\"fit\": \"%s\", \"frames\": %llu, \"contact\": %llu, \"meeting\": %llu, "
+            "\"stripped\": %llu, \"play\": %.9g, \"exhausted\": %llu, \"faults\": %llu, \"us\": "
+            "{\"p50\": %.2f, \"p99\": %.2f, \"p999\": %.2f, \"max\": %.2f}}",
+            first ? "" : ",", fit->name, (unsigned long long)c->frames,
+            (unsigned long long)c->contact, (unsigned long long)c->meeting,
+            (unsigned long long)c->stripped, c->play, (unsigned long long)c->exhausted,
+            (unsigned long long)c->faults, 1e-3 * (double)p.p50, 1e-3 * (double)p.p99,
+            1e-3 * (double)p.p999, 1e-3 * (double)p.max);
     } else {
         char play[32] = "-", stripped[32] = "-";
         if (thread) snprintf(play, sizeof play, "%.4f", 1e3 * c->play);
@@ -234,13 +237,15 @@ static void tell_head(const flr_bench_options *options, FILE *out)
         fputs(", \"fits\": [", out);
         return;
     }
-    fprintf(out,
-            "hands with %.0f N pull, tap, hit and twist at 250, 1000 and 4000 Hz; meeting: frames after "
-            "which triangles meet,\nby feeler/distance.h; stripped: frames with the nut off its helix; "
-            "play: mm off the helix, at most; processor time\n  %-42s %9s %9s %8s %8s %8s %9s %9s "
-            "%9s %9s %9s\n",
-            10 * ROUGH_STRENGTH, "", "frames", "contact", "meeting", "stripped", "play",
-            "exhausted", "p50 [us]", "p99 [us]", "p99.9", "worst");
+    fprintf(
+        out,
+        "hands with %.0f N pull, tap, hit and twist at 250, 1000 and 4000 Hz; meeting: frames "
+        "after "
+        "which triangles meet,\nby feeler/distance.h; stripped: frames with the nut off its helix; "
+        "play: mm off the helix, at most; processor time\n  %-42s %9s %9s %8s %8s %8s %9s %9s "
+        "%9s %9s %9s\n",
+        10 * ROUGH_STRENGTH, "", "frames", "contact", "meeting", "stripped", "play", "exhausted",
+        "p50 [us]", "p99 [us]", "p99.9", "worst");
 }
 
 static flr_result rough_cases(flr_env *env, const flr_bench_options *options, const char *folder,

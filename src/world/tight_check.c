@@ -6,7 +6,7 @@
 enum {
     REPLANS = 1,      /* times that a body is planned anew, with what its motion would have met */
     TIGHT_PASSES = 4, /* more, over pairs of moving bodies that stop each other */
-    PIECES = 8,       /* of a motion in which both turn, at most */
+    SWEPT_PIECES = 8, /* of a motion in which both turn, at most */
     HALVINGS = 3      /* of a stride that ends deeper than is tolerated */
 };
 #define TIGHT_REST 1e-12 /* metres: who moves less in a step rests */
@@ -113,7 +113,7 @@ static double advance(flr_world *w, flr_tight_near *n, double sure, flr_fit_resu
     /* two parts that turn both: in pieces, so that they hardly leave an even motion */
     const double apart = fmax(n->lower, FLR_TIGHT_CLEAR), off = astray(w, n, 1);
     int pieces = 1;
-    while (pieces < PIECES && off > ASTRAY * apart * pieces * pieces) pieces++;
+    while (pieces < SWEPT_PIECES && off > ASTRAY * apart * pieces * pieces) pieces++;
     for (int i = 0; i < pieces; i++) {
         double share;
         const double to = i + 1 == pieces ? 1 : (double)(i + 1) / pieces;

@@ -6,8 +6,8 @@
 #include "world/tight_internal.h"
 
 enum {
-    SLOTS_EACH = 32,  /* for the same two fits, at most */
-    SLOTS_MORE = 64,  /* of all, besides the first for the same two fits */
+    SLOTS_EACH = 32, /* for the same two fits, at most */
+    SLOTS_MORE = 64, /* of all, besides the first for the same two fits */
     SLOTS_MEGABYTES = 512,
     DEBT = 16 /* steps, at most */
 };

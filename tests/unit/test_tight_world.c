@@ -370,8 +370,7 @@ static void no_pair_is_left_out_silently(void **state)
         parts[i].kind = FLR_PART_FREE;
         parts[i].fit = fit;
         assert_ok(flr_body_def_from_mesh(mesh, 1000, &parts[i].body, &error), error);
-        parts[i].body.T_world_part =
-            at(0.3e-3 * (i % 4), 0.3e-3 * (i / 4 % 4), 0.3e-3 * (i / 16));
+        parts[i].body.T_world_part = at(0.3e-3 * (i % 4), 0.3e-3 * (i / 4 % 4), 0.3e-3 * (i / 16));
     }
     flr_world_def def = flr_default_world_def();
     def.parts = parts;
@@ -390,8 +389,8 @@ static void no_pair_is_left_out_silently(void **state)
         fell += z < -1e-6;
         stayed += z == 0;
     }
-    print_message("%u pairs, %u left out; %d parts fell, %d stayed\n", frame.pairs,
-                  frame.exhausted, fell, stayed);
+    print_message("%u pairs, %u left out; %d parts fell, %d stayed\n", frame.pairs, frame.exhausted,
+                  fell, stayed);
     assert_int_equal(frame.pairs, KEPT);
     assert_int_equal(frame.exhausted, PAIRS - KEPT);
     assert_true(stayed > 0 && frame.stopped >= (uint32_t)stayed);
@@ -424,8 +423,7 @@ static void two_turning_parts_do_not_cut_corners(void **state)
         assert_false(flr_test_tight_meet(&rig, 0, 1));
         /* the one in hand stays above the other one, as seen by that */
         flr_pose below = flr_world_body(rig.world, 0)->T_world_part;
-        flr_vec3 p =
-            flr_pose_apply_inverse(below, flr_world_body(rig.world, 1)->T_world_part.p);
+        flr_vec3 p = flr_pose_apply_inverse(below, flr_world_body(rig.world, 1)->T_world_part.p);
         if (fabs(p.x) < 18e-3 && fabs(p.y) < 0.9e-3) assert_true(p.z > 0);
     }
     print_message("touched or stopped in %u of 300 frames\n", stopped);
