@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# scene and clash: scenes of files, what moves, findings, allow-list, baseline, table and page
+source "$(dirname "$0")/common.sh"
+expect 0 feeler make ball --out ball
+
+# ---- a scene of files ----
+expect 0 feeler scene ball/socket.stl ball/ball.stl --out pair.json --move ball
+tells '2 parts, 1 of them can be picked up'
+[ "$(ls pair_parts/*.ply | wc -l)" = 2 ] && pass || fail "meshes: $(ls pair_parts)"
+jq -e '[.parts[] | select(.moving == true) | .name] == ["ball"]' pair.json >/dev/null && pass || fail "what moves: $(cat pair.json)"
+expect 2 feeler scene ball/ball.stl --out pair.json
+says 'is there already; --force replaces it'
+expect 2 feeler scene ball/ball.stl
+says 'say where the scene goes'
+expect 3 feeler scene ball/ball.stl --out other.json --move nobody
+says 'no part or group is called "nobody"'
+[ -e other.json ] && fail "a scene was written" || pass
+expect 0 feeler info pair.json
+
+# ---- clashes: two cubes that share a slab of 1 mm ----
+cube() { # NAME X: a cube of 10 mm from X on
+  local a=$2 b=$(($2 + 10)) f v=() i
+  for i in 0 1 2 3 4 5 6 7; do v+=("$((i & 1 ? b : a)) $((i & 2 ? 10 : 0)) $((i & 4 ? 10 : 0))"); done
+  { for f in "${v[@]}"; do echo "v $f"; done
+    echo "g $1"
+    printf 'f %s\n' '1 3 4 2' '5 6 8 7' '1 2 6 5' '3 7 8 4' '1 5 7 3' '2 4 8 6'; } >"$1.obj"
+}
+cube left 0
+cube right 9
+cube far 30
+expect 0 feeler scene left.obj right.obj far.obj --out cubes.json
+expect 1 feeler clash cubes.json --json
+json '.findings == 1 and .checked == 3 and (.pairs | length) == 1'
+json '.pairs[0] | .state == "overlap" and .a == "left" and .b == "right" and .volume > 8e-8 and .volume < 1.2e-7'
+cp "$scratch/out" known.json
+expect 0 feeler clash cubes.json --baseline known.json
+tells '0 findings'
+expect 0 feeler clash cubes.json --allow 'left|r*'
+tells '1 allowed'
+printf '# a remark\nright | left\n' >rules
+expect 0 feeler clash cubes.json --allow-file rules
+expect 1 feeler clash cubes.json --clearance 15mm --csv cubes.csv --html cubes.html
+tells '1 overlap, 0 in contact, 1 below the clearance'
+[ "$(wc -l <cubes.csv)" = 3 ] && pass || fail "table: $(cat cubes.csv)"
+grep -q 'data:image/png;base64,iVBOR' cubes.html && pass || fail "the page has no picture"
+expect 3 feeler clash cubes.json --baseline rules
+says 'is no result of feeler clash'
+expect 3 feeler clash nowhere.step
+finish
