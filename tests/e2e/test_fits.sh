@@ -76,6 +76,6 @@ expect 1 feeler bench fits --engine steam
 says 'no engine "steam"; use shell'
 expect 0 feeler bench fits --scene "square-peg 8 mm, gap 0.1" --engine exact --divide 100 --repeat 1 --json
 json '(.fits[0].rows | map(select(.peer == false)) | length) == 1 and .fits[0].rows[0].name == "exact"'
-expect 0 feeler bench rough-fits --scene "square-peg 8 mm, gap 0.1" --frames 90 --json
-json '.fits[0].frames == 90 and .fits[0].meeting == 0 and .fits[0].contact > 0'
+expect 0 feeler bench rough-fits --scene "square-peg 8 mm, gap 0.1" --frames 900 --json
+json '.fits[0].frames == 900 and .fits[0].meeting == 0 and .fits[0].contact > 0'
 finish
