@@ -217,7 +217,9 @@ refuse 3 'nowhere.json' run nowhere.json
 jq 'del(.parts[1].moving, .paths)' ball/scene.json >ball/still.json
 refuse 3 'no part is marked as "moving"' run ball/still.json
 jq 'del(.voxel)' ball/scene.json >ball/bare.json
-refuse 3 'has no voxel size' run ball/bare.json
+expect 0 feeler run ball/bare.json --frames 20 # where nobody says how large voxels are, feeler chooses
+tells '^feeler chose voxels of 0\.062 mm, '
+refuse 2 'is called --onset now' run ball/bare.json --clearance 1mm
 jq '.contact.force_layer = -1' ball/scene.json >ball/bad.json
 refuse 3 'bad.json:[0-9]+:[0-9]+: contact.force_layer: must be from 0 to 252' run ball/bad.json
 expect 3 feeler replay no.mcap --json
