@@ -11,7 +11,8 @@ static const struct experiment {
      "McNeely 1999, section 6.3 (the aircraft 70 s, 21 MB)",
      flr_bench_voxelize},
     {"motion",
-     "McNeely 1999, Table 2 (penetration ratio 1.0e-3 without braking, 6e-5 with it); McNeely 2005, "
+     "McNeely 1999, Table 2 (penetration ratio 1.0e-3 without braking, 6e-5 with it); McNeely "
+     "2005, "
      "section 7 (a turn of the ball 1.28 s with about 250 contacts; the gear at 1000 Hz)",
      flr_bench_motions},
     {"contact",

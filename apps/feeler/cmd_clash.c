@@ -270,13 +270,13 @@ static flr_result compare(flr_cli *cli, clash_input *in, flr_error *error)
 
 static void tell(flr_cli *cli, const flr_clash_report *r)
 {
-    enum { PAIRS_SHOWN = 30 };
+    enum { CLASHES_SHOWN = 30 };
     char a[FLR_SAFE_SIZE], b[FLR_SAFE_SIZE];
     size_t shown = 0;
     for (size_t i = 0; i < r->list.pair_count; i++) {
         const flr_clash_pair *p = &r->list.pairs[i];
         if ((!flr_clash_is_finding(r, p) || r->known[i]) && !cli->verbose) continue;
-        if (shown++ >= PAIRS_SHOWN && !cli->verbose) continue;
+        if (shown++ >= CLASHES_SHOWN && !cli->verbose) continue;
         flr_print(cli, "%-8s %s  %s  ", flr_clash_state_name(p->state),
                   flr_safe(r->items[p->a].name, a), flr_safe(r->items[p->b].name, b));
         if (p->state == FLR_CLASH_OVERLAP)
@@ -286,8 +286,8 @@ static void tell(flr_cli *cli, const flr_clash_report *r)
         flr_print(cli, ", at %.4g %.4g %.4g mm%s\n", 1e3 * p->at.x, 1e3 * p->at.y, 1e3 * p->at.z,
                   r->known[i] ? " (known)" : "");
     }
-    if (shown > PAIRS_SHOWN && !cli->verbose)
-        flr_print(cli, "and %zu more; --verbose shows all\n", shown - PAIRS_SHOWN);
+    if (shown > CLASHES_SHOWN && !cli->verbose)
+        flr_print(cli, "and %zu more; --verbose shows all\n", shown - CLASHES_SHOWN);
     flr_print(cli, "%u parts, %llu pairs: %zu overlap, %zu in contact, %zu below the clearance",
               r->count, (unsigned long long)r->list.checked, r->by_state[FLR_CLASH_OVERLAP],
               r->by_state[FLR_CLASH_CONTACT], r->by_state[FLR_CLASH_NEAR]);

@@ -54,7 +54,8 @@ static void gather(flr_world *w, uint32_t part)
                                  .room = s->gap - FLR_TIGHT_FLOOR,
                                  .stiffness = stiffness * s->share};
             if (moves)
-                p.away = flr_vec3_dot(p.normal, met_at(w, part, other, s->point, p.normal).twist.linear);
+                p.away =
+                    flr_vec3_dot(p.normal, met_at(w, part, other, s->point, p.normal).twist.linear);
             e->others[e->points.count] = other;
             flr_tight_points_add(&e->points, &p);
         }
