@@ -20,6 +20,17 @@ enum {
 /* what an element of "parts" or "paths" takes beside the tree: itself, its name and its place */
 enum { ELEMENT = sizeof(flr_scene_part) + 48 };
 
+/* what acts on a part is kept beside it, where one of these is given */
+enum { ACTS = sizeof(flr_world_constraint) + 16 };
+static const char *const acting[] = {"\"locked\"", "\"force\"", "\"torque\"", "\"spring\"", NULL};
+
+static bool acts(const char *string, size_t size)
+{
+    for (size_t i = 0; acting[i]; i++)
+        if (strlen(acting[i]) == size && memcmp(acting[i], string, size) == 0) return true;
+    return false;
+}
+
 uint64_t flr_scene_memory_limit(size_t size)
 {
     uint64_t limit = (uint64_t)FLR_SCENE_MEMORY_FACTOR * size + FLR_SCENE_MEMORY_BESIDE;
@@ -58,7 +69,7 @@ uint64_t flr_scene_cost(const char *text, size_t size, uint64_t limit, flr_json_
             cost += SEPARATOR;
         } else if (c == '"') {
             next = string_end(text, size, at);
-            cost += STRING + (next - at);
+            cost += STRING + (next - at) + (acts(text + at, next - at) ? ACTS : 0);
             if (next - at > longest) longest = next - at;
         } else if (c && !strchr("]} \t\r\n", c)) {
             next = word_end(text, size, next);

@@ -57,8 +57,8 @@ typedef struct flr_scene_part {
     double voxel;          /* metres; 0: the scene's */
     double density;        /* kg/m^3; 0: not given; at most one of density and mass is given */
     double mass;           /* kg; 0: not given */
-    /* what acts on it; a spring rests at T_world_part. A part with a wrench or a spring moves by itself */
-    flr_world_constraint constraint;
+    /* what acts on it, NULL: nothing; a spring rests at T_world_part. A part with a wrench or a spring moves by itself */
+    const flr_world_constraint *constraint;
     unsigned line, column; /* where it stands in the file it was read from, from 1; else 0 */
 } flr_scene_part;
 

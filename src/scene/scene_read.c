@@ -14,7 +14,8 @@ typedef struct scene_block {
     flr_scene scene;
     json_t *tree;
     char *path;
-    flr_scene_part *parts;
+    flr_scene_part *parts; /* [room] */
+    size_t room;
     flr_scene_group *groups;
     flr_scene_path *paths;
     flr_scene_hand hands[FLR_WORLD_HANDS];
@@ -26,6 +27,7 @@ void flr_scene_destroy(flr_scene *scene)
     scene_block *block = (scene_block *)(void *)scene; // its first member
     json_decref(block->tree);
     free(block->path);
+    for (size_t i = 0; i < block->room; i++) free((void *)(uintptr_t)block->parts[i].constraint);
     free(block->parts);
     free(block->groups);
     free(block->paths);
@@ -33,6 +35,13 @@ void flr_scene_destroy(flr_scene *scene)
 }
 
 /* ---- the objects ---- */
+
+static bool fail_memory(const flr_value *value)
+{
+    flr_fail(value->context->error, FLR_NO_MEMORY, "%s: no memory for the scene",
+             value->context->name);
+    return false;
+}
 
 static bool read_pose(const flr_value *value, flr_pose *pose)
 {
@@ -71,8 +80,7 @@ static bool read_locked(const flr_value *value, unsigned *locks)
     return true;
 }
 
-static bool read_constraint(const flr_value *part, const flr_scene_part *of,
-                            flr_world_constraint *to)
+static bool read_constraint(const flr_value *part, flr_scene_part *of)
 {
     flr_value locked = flr_value_member(part, "locked"), force = flr_value_member(part, "force");
     flr_value torque = flr_value_member(part, "torque"), spring = flr_value_member(part, "spring");
@@ -81,7 +89,12 @@ static bool read_constraint(const flr_value *part, const flr_scene_part *of,
                              : torque.json ? &torque
                              : spring.json ? &spring
                                            : NULL;
-    if (given && !of->moving) return flr_value_fail(given, "is for parts that are \"moving\"");
+    if (!given) return true;
+    if (!of->moving) return flr_value_fail(given, "is for parts that are \"moving\"");
+    flr_world_constraint *to = malloc(sizeof *to);
+    if (!to) return fail_memory(part);
+    of->constraint = to;
+    *to = flr_default_world_constraint();
     to->T_world_rest = of->T_world_part;
     return read_locked(&locked, &to->locks) && flr_value_vector(&force, &to->wrench.force) &&
            flr_value_vector(&torque, &to->wrench.torque) && read_spring(&spring, to);
@@ -108,7 +121,7 @@ static bool read_part(const flr_value *value, flr_scene_part *part)
         !flr_value_positive(&mass, &part->mass))
         return false;
     if (density.json && mass.json) return flr_value_fail(&mass, "give mass or density, not both");
-    return read_constraint(value, part, &part->constraint);
+    return read_constraint(value, part);
 }
 
 static bool read_group(const flr_value *value, flr_scene_group *group)
@@ -256,13 +269,6 @@ static bool check_names(const flr_value *array, named *names, size_t count)
                           json_string_value(name.json), array->key, first);
 }
 
-static bool fail_memory(const flr_value *value)
-{
-    flr_fail(value->context->error, FLR_NO_MEMORY, "%s: no memory for the scene",
-             value->context->name);
-    return false;
-}
-
 /* What is needed while an array is read; free both. */
 typedef struct element_table {
     size_t count;
@@ -302,6 +308,7 @@ static bool read_parts(const flr_value *array, scene_block *block, element_table
     void *room = NULL;
     bool ok = begin_array(array, 1, sizeof *block->parts, &room, table);
     block->parts = room;
+    block->room = room ? table->count : 0;
     for (size_t i = 0; ok && i < table->count; i++) {
         flr_value element = flr_value_element(array, i);
         flr_scene_part *part = &block->parts[i];

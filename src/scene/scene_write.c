@@ -36,16 +36,14 @@ flr_scene flr_default_scene(void)
 
 flr_scene_part flr_default_scene_part(void)
 {
-    return (flr_scene_part){.T_world_part.q.w = 1,
-                            .colour = FLR_SCENE_NO_COLOUR,
-                            .constraint = {.damping = 1, .T_world_rest.q.w = 1}};
+    return (flr_scene_part){.T_world_part.q.w = 1, .colour = FLR_SCENE_NO_COLOUR};
 }
 
 bool flr_scene_part_is_driven(const flr_scene_part *part)
 {
-    const flr_world_constraint *c = &part->constraint;
-    return c->stiffness > 0 || flr_vec3_length2(c->wrench.force) > 0 ||
-           flr_vec3_length2(c->wrench.torque) > 0;
+    const flr_world_constraint *c = part->constraint;
+    return c && (c->stiffness > 0 || flr_vec3_length2(c->wrench.force) > 0 ||
+                 flr_vec3_length2(c->wrench.torque) > 0);
 }
 
 flr_tool flr_scene_tool(const flr_scene *scene, uint32_t hand)
@@ -186,7 +184,7 @@ static void write_part(scene_write_writer *w, const flr_scene_part *part)
     if (part->voxel != 0) write_key(w, "voxel"), write_length(w, part->voxel);
     if (part->density != 0) write_key(w, "density"), write_number(w, part->density);
     if (part->mass != 0) write_key(w, "mass"), write_number(w, part->mass);
-    write_constraint(w, &part->constraint);
+    if (part->constraint) write_constraint(w, part->constraint);
 }
 
 static void write_path(scene_write_writer *w, const flr_scene_path *path)

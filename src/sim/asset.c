@@ -545,7 +545,8 @@ static flr_result read_part(part_reading *r, uint32_t i, flr_error *error)
                            .mass = from->mass,
                            .hidden = from->hidden,
                            .group = FLR_ENGINE_NONE,
-                           .constraint = from->constraint,
+                           .constraint = from->constraint ? *from->constraint
+                                                          : flr_default_world_constraint(),
                            .T_start = from->T_world_part};
     flr_text_copy(part.name, sizeof part.name, from->name);
     double given = from->moving ? def->moving_voxel : def->voxel;

@@ -235,7 +235,7 @@ static flr_result save_locked(save_job *s, const char *folder, flr_scene_part *p
         parts[i].voxel = m->shape->voxel;
         parts[i].density = m->density;
         parts[i].mass = m->mass;
-        parts[i].constraint = m->constraint;
+        parts[i].constraint = &m->constraint;
     }
     // a mesh that was there may have a name that is not on the disk yet
     if (result == FLR_OK && s->reused) result = flr_path_sync_folder(s->env, folder, error);

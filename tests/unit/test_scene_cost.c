@@ -50,6 +50,8 @@ static const struct {
     {"{\"feeler\":1,\"name\":\"n\",\"parts\":[", "{\"name\":\"\",\"file\":\"\"}", "]}"},
     {"{\"feeler\":1,\"name\":\"n\",\"parts\":[",
      "{\"name\":\"a\",\"file\":\"b\",\"pose\":{\"position\":[0,0,0]}}", "]}"},
+    {"{\"feeler\":1,\"name\":\"n\",\"parts\":[",
+     "{\"name\":\"a\",\"file\":\"b\",\"moving\":true,\"force\":[0,0,0]}", "]}"},
     {"{", "\"a\":{\"b\":[{\"c\":[]}]}", "}"},
     {"{\"name\":\"", "0123456789", "\"}"},
 };
@@ -86,6 +88,8 @@ static void memory_follows_the_size(void **state)
         {"{\"feeler\":1,\"parts\":[", "{\"name\":\"a\",\"file\":\"b\"}", "]}", false},
         {"{\"feeler\":1,\"parts\":[", "{\"file\":\"b\",\"pose\":{\"position\":[0,0,0]}}", "]}",
          false},
+        {"{\"feeler\":1,\"parts\":[",
+         "{\"file\":\"b\",\"name\":\"a\",\"moving\":true,\"locked\":[]}", "]}", false},
         {"[", "[0,0,0]", "]", false},
         {"[", "[0,0,0,1,0,0,0]", "]", false},
     };
