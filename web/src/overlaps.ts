@@ -10,6 +10,17 @@ import { length } from './units.ts';
 const EXACT = 2; // the engine that tolerates them
 const AROUND = 40; // depths that are in view around one
 
+/** of each pair of parts where it is deepest: places in the list, in its order */
+export function deepest(overlaps: readonly Pick<overlap_state, 'part' | 'other' | 'depth'>[]): number[] {
+  const best = new Map<string, number>();
+  overlaps.forEach((one, k) => {
+    const pair = `${Math.min(one.part, one.other)} ${Math.max(one.part, one.other)}`;
+    const before = best.get(pair);
+    if (before === undefined || one.depth > overlaps[before]!.depth) best.set(pair, k);
+  });
+  return [...best.values()].sort((a, b) => a - b);
+}
+
 export class Overlaps {
   private card = by_id('overlaps-card');
   private list = by_id('overlaps');
@@ -24,13 +35,14 @@ export class Overlaps {
   update(): void {
     const overlaps = this.model.state?.overlaps ?? [];
     const exact = this.model.parameters.get('engine')?.value === EXACT;
-    const words = overlaps.map((one) => this.words(one, exact));
+    const pairs = deepest(overlaps);
+    const words = pairs.map((k) => this.words(overlaps[k]!, exact));
     this.card.hidden = overlaps.length === 0;
     const key = words.join('\n');
     if (key === this.shown) return;
     this.shown = key;
-    text(by_id('overlaps-count'), ` · ${overlaps.length}`);
-    this.list.replaceChildren(...words.map((line, k) => h('button', { type: 'button', class: 'overlap', title: 'Show where', onclick: () => this.show(k) }, line)));
+    text(by_id('overlaps-count'), `${pairs.length}`);
+    this.list.replaceChildren(...words.map((line, k) => h('button', { type: 'button', class: 'overlap', title: 'Show where', onclick: () => this.show(pairs[k]!) }, line)));
     if (this.chosen >= overlaps.length) this.choose(-1);
   }
 
