@@ -41,7 +41,7 @@ static const struct subject {
     {"serve", "what viewers, a recording and voxelizing cost the loop of a controller",
      flr_bench_serve},
     {"collaboration",
-     "two controllers and a line of 0 to 1000 ms: force jumps, agreement; what users and the "
+     "two controllers with a delay of 0 to 1000 ms: force jumps, agreement; what users and the "
      "barrier cost",
      flr_bench_collaboration},
     {"probes", "a hand strokes models of 5k to 79k triangles: microseconds a query, by method",
@@ -149,7 +149,7 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
 static const char *const usage[] = {"SUBJECT [options]", "--list", NULL};
 static const flr_option options[] = {
     FLR_OPTION(INTEGER, offsetof(bench_values, repeat), "repeat", "N",
-               "how often each thing is measured; default 5", .min = 1, .max = 1000),
+               "how often each measurement is repeated; default 5", .min = 1, .max = 1000),
     FLR_OPTION(INTEGER, offsetof(bench_values, divide), "divide", "N",
                "divide the sizes by this, for a quick look; default 1", .min = 1, .max = 10000),
     FLR_OPTION(FOLDER, offsetof(bench_values, scratch), "scratch", "DIR",
@@ -159,18 +159,18 @@ static const flr_option options[] = {
                "existing folder for plots (SVG), where the subject has some"),
     FLR_OPTION(PATH, offsetof(bench_values, scene), "scene", "SCENE",
                "scene file or name of a scenario, for serve (default bay); folder with an "
-               "assembly.txt, for fit-distance. For fits: only those whose name begins so"),
+               "assembly.txt, for fit-distance. For fits: only those whose names begin with this"),
     FLR_OPTION(
         FOLDER, offsetof(bench_values, models), "models", "DIR",
-        "folder of the shared models, for fits; default ../shared/models; assemblies that are "
-        "not there are left out"),
+        "folder of the shared models, for fits; default ../shared/models; missing assemblies are "
+        "left out"),
     FLR_OPTION(
         TEXT, offsetof(bench_values, engine), "engine", "ENGINE",
         "measure this engine alone, for fits: shell, smooth, spheres or exact; for stability: "
         "shell or exact"),
     FLR_OPTION(INTEGER, offsetof(bench_values, frames), "frames", "N",
-               "frames of each run, for rough-fits; over three rates; default 3000", .min = 0,
-               .max = 1000000000),
+               "frames for each fit, shared among three rates, for rough-fits; default 3000",
+               .min = 0, .max = 1000000000),
     FLR_SWITCH(offsetof(bench_values, list), "list", "list the subjects"),
     {.name = NULL},
 };

@@ -367,8 +367,7 @@ static const flr_option options[] = {
      .letter = 'c',
      .type = FLR_OPTION_SIZE,
      .argument = "SIZE",
-     .help =
-         "parts nearer than this are findings, also those in contact; default: only overlaps are",
+     .help = "parts nearer than this, or in contact, are findings, too; default: only overlaps are",
      .offset = CLASH_AT(clearance)},
     {.name = "touch",
      .type = FLR_OPTION_SIZE,
@@ -380,15 +379,15 @@ static const flr_option options[] = {
      .argument = "RULES",
      .help =
          "pairs that are not checked: 'bolt*|nut*,gasket' with names of parts or groups; a name "
-         "alone allows whatever it meets",
+         "alone allows every pair with it",
      .offset = CLASH_AT(allow)},
     {.name = "allow-file",
      .type = FLR_OPTION_PATH,
      .argument = "FILE",
-     .help = "such rules, one on each line; # begins a remark",
+     .help = "read such rules from a file, one per line; # starts a comment",
      .offset = CLASH_AT(allow_file)},
     {.name = "apart",
-     .help = "parts of the same group are not checked with each other",
+     .help = "do not check parts of the same group against each other",
      .offset = CLASH_AT(apart)},
     {.name = "baseline",
      .type = FLR_OPTION_PATH,
@@ -398,15 +397,15 @@ static const flr_option options[] = {
     {.name = "csv",
      .type = FLR_OPTION_PATH,
      .argument = "FILE",
-     .help = "writes all pairs as a table",
+     .help = "write the pairs as a table",
      .offset = CLASH_AT(csv)},
     {.name = "html",
      .type = FLR_OPTION_PATH,
      .argument = "FILE",
-     .help = "writes a page with a picture of each finding",
+     .help = "write a page with pictures of the findings",
      .offset = CLASH_AT(html)},
     {.name = "all",
-     .help = "lists pairs that are OK, too, where their boxes come near each other",
+     .help = "list pairs that are OK, too, if their bounding boxes are near each other",
      .offset = CLASH_AT(all)},
     FLR_THREADS_OPTION(CLASH_AT(threads)),
     FLR_INPUT_OPTIONS(clash_values),
@@ -417,11 +416,11 @@ static const flr_example examples[] = {
     {"feeler clash ball/scene.json --clearance 1mm --json || true",
      "which pairs are nearer than a millimetre, for a program"},
     {"feeler clash ball/scene.json --allow 'ball|socket' --html clash.html",
-     "a page; the ball may be in its socket"},
+     "a page; the ball may touch its socket"},
     {NULL, NULL},
 };
 static const flr_exit_text exits[] = {
-    {FLR_EXIT_OK, "there is no finding"},
+    {FLR_EXIT_OK, "there are no findings"},
     {FLR_EXIT_FAILED, "there are findings, or memory ran out"},
     {FLR_EXIT_USAGE, "the command line is wrong; nothing was done"},
     {FLR_EXIT_INPUT, "the scene, a mesh, the rules or the baseline cannot be used"},
@@ -434,15 +433,14 @@ const flr_command flr_cmd_clash = {
     .usage = usage,
     .description =
         "Checks every pair of parts of a scene or of a CAD file. A pair overlaps, is in contact, "
-        "is "
-        "nearer than the clearance, or is OK. Distances are exact, triangle against triangle; "
-        "depth "
-        "is that of the deepest point found, and volume an estimate to about a tenth.\n\n"
+        "is nearer than the clearance, or is OK. Distances are exact, triangle against triangle. "
+        "The depth is that of the deepest point found; the volume is an estimate, to about a "
+        "tenth.\n\n"
         "Curved surfaces are measured as triangles, so a pin in a hole of the same size overlaps "
-        "by "
-        "as much as these stray from it: make that small by --chord, or allow it by --touch.\n\n"
-        "For a review or a continuous check, keep a result of --json and name it by --baseline "
-        "later: then only what is new or worse counts.",
+        "by as much as the triangles deviate from the surface. Reduce that with --chord, or accept "
+        "it with --touch.\n\n"
+        "To find only what is new or worse than before, keep a result of --json and pass it as "
+        "--baseline.",
     .options = options,
     .examples = examples,
     .exits = exits,

@@ -424,14 +424,11 @@ const flr_command flr_cmd_info = {
     .description =
         "For a mesh: format, unit, triangles, vertices, groups, components, whether it is closed, "
         "size, area, volume, centre of mass and inertia. For a scene (.json): its parts, where "
-        "they stand and which of them move, the engine of contact, what feeler chooses where "
-        "nobody "
-        "says how large voxels are, which parts start in each other and how near others are. For "
-        "voxels (.flrvox): what they were made from and "
-        "how, and "
-        "what was found; all checksums are compared. Every mesh format that feeler reads will do. "
-        "A file "
-        "that cannot be used does not stop the others; the exit code is that of the worst one.",
+        "they stand and which of them move, the contact engine, the voxel size that feeler "
+        "chooses if none is given, which parts start in each other, and gaps below 1 mm. For "
+        "voxels (.flrvox): what they were made from and how, and what was found; all checksums "
+        "are compared. Every mesh format that feeler reads will do. A file that cannot be used "
+        "does not stop the others; the exit code is that of the worst one.",
     .options = options,
     .examples = examples,
     .exits = exits,

@@ -40,17 +40,16 @@ static const flr_option options[] = {
     FLR_SHARE_OPTIONS(JOIN_AT),
     FLR_OPTION(BYTES, JOIN_AT(scene_limit), "scene-limit", "SIZE",
                "how large the scene that the host sends may be, all files together; default 2GiB"),
-    FLR_OPTION(SIZE, JOIN_AT(voxel), "voxel", "SIZE",
-               "advanced: voxels of this size here, whatever the session has: larger ones for a "
-               "slower machine. "
-               "Forces then differ between the two sides, and feeler warns the people",
-               .min = 1e-9),
-    FLR_SERVE_CONTACT(JOIN_AT, "for everybody in the session", "the host's"),
-    FLR_SWITCH(JOIN_AT(watch), "watch", "look only: take no parts"),
     FLR_OPTION(
-        INTEGER, JOIN_AT(port), "port", "N",
-        "where the page and the clients of this controller come to; default: any that is free",
-        .letter = 'p', .max = 65535),
+        SIZE, JOIN_AT(voxel), "voxel", "SIZE",
+        "advanced: voxels of this size here, whatever the session has: larger ones for a "
+        "slower machine; forces then differ between the two sides, and feeler warns everybody",
+        .min = 1e-9),
+    FLR_SERVE_CONTACT(JOIN_AT, "for everybody in the session", "the host's"),
+    FLR_SWITCH(JOIN_AT(watch), "watch", "only watch: grab no parts"),
+    FLR_OPTION(INTEGER, JOIN_AT(port), "port", "N",
+               "port of this controller's page and clients; default: any that is free",
+               .letter = 'p', .max = 65535),
     FLR_SERVE_LOOP(JOIN_AT,
                    "a device that moves the first hand from the beginning, as for feeler serve"),
     FLR_NO_CACHE_OPTION(JOIN_AT(no_cache)),
@@ -59,30 +58,30 @@ static const flr_option options[] = {
 };
 static const flr_example examples[] = {
     {"feeler join localhost --token 0123456789abcdef0123456789abcdef --seconds 1",
-     "joins the session that feeler serve --share began on this machine"},
+     "join the session that feeler serve --share started on this machine"},
     {"feeler join --help", "the options"},
     {NULL, NULL},
 };
 static const flr_exit_text exits[] = {
     {FLR_EXIT_OK, "it was stopped, or its time was over"},
-    {FLR_EXIT_FAILED, "nobody is there, the token or the scene is another one, or memory ran out"},
+    {FLR_EXIT_FAILED, "no answer, a wrong token, a scene that differs, or memory ran out"},
     {FLR_EXIT_USAGE, "the command line is wrong; nothing was done"},
-    {FLR_EXIT_INPUT, "the file of the token cannot be used, or the host is not known"},
+    {FLR_EXIT_INPUT, "the token file cannot be used, or the host is not known"},
     {FLR_EXIT_STALLED, "its control thread did nothing for 2 s: forces were brought to zero first"},
     {0, NULL},
 };
 
 const flr_command flr_cmd_join = {
     .name = "join",
-    .summary = "join a scene that feeler serve --share began",
+    .summary = "join a session that feeler serve --share started",
     .usage = usage,
     .description =
-        "Asks the controller at HOST (port 7879, unless it says another) to be let into its shared "
-        "session, fetches the scene, makes its voxels, and then serves the viewer's page on this "
-        "machine. The loop and the forces are computed here; what hands do on either side is sent "
-        "to the others.\n\n"
-        "feeler serve --share prints the line to be typed. What goes between controllers is always "
-        "sealed with the token; who has another one gets no answer.",
+        "Joins the shared session of the controller at HOST (port 7879 by default), downloads the "
+        "scene, voxelizes it, and serves the viewer's page on this machine. The loop and the "
+        "forces "
+        "are computed here; what hands do on either side is sent to the others.\n\n"
+        "feeler serve --share prints the command to type. Traffic between controllers is always "
+        "encrypted with the token; a wrong token gets no answer.",
     .options = options,
     .examples = examples,
     .exits = exits,

@@ -139,15 +139,16 @@ static const char *const usage[] = {"MESH --segments FILE [options]",
                                     "MESH --from RECORDING [options]", NULL};
 static const flr_option options[] = {
     FLR_OPTION(PATH, offsetof(probe_values, segments), "segments", "FILE",
-               "what to ask: one line x0 y0 z0 x1 y1 z1 for each segment, in the mesh's unit"),
+               "the segments to query: one line x0 y0 z0 x1 y1 z1 for each, in the mesh's unit"),
     FLR_OPTION(TEXT, offsetof(probe_values, segment), "segment", "\"X0 Y0 Z0 X1 Y1 Z1\"",
-               "one segment to ask, in place of a file"),
-    FLR_OPTION(PATH, offsetof(probe_values, from), "from", "RECORDING",
-               "the ways of the hand from frame to frame in a recording whose scene has this mesh"),
+               "one segment to query, instead of a file"),
+    FLR_OPTION(
+        PATH, offsetof(probe_values, from), "from", "RECORDING",
+        "query the hand's motion from frame to frame in a recording whose scene has this mesh"),
     FLR_OPTION(
         CHOICE, offsetof(probe_values, method), "method", "grid|tree|hybrid",
-        "how triangles are found: cells, boxes, or boxes in cells; all give the same answers; "
-        "default best, which is grid",
+        "how triangles are found: cells, boxes, or boxes in cells; all give the same results; "
+        "default grid, the fastest",
         .choices = method_choices),
     FLR_OPTION(SIZE, offsetof(probe_values, grain), "grain", "SIZE",
                "edge length of a cell; default: by the mean length of the mesh's edges",
@@ -176,18 +177,16 @@ const flr_command flr_cmd_probe = {
     .summary = "which triangle of a mesh does a segment hit first",
     .usage = usage,
     .description =
-        "For each segment one line tells where it first meets a triangle: t from 0 at its start to "
-        "1 at its end, the triangle's number, and the point in the mesh's unit. The answer is "
+        "Prints one line for each segment: where it first meets a triangle (t from 0 at its start "
+        "to 1 at its end), the triangle's number, and the point in the mesh's unit. The answer is "
         "exact: "
         "edges and corners belong to triangles, so nothing slips through between them; of several "
         "triangles at the same t the lowest number is reported; triangles without area are not "
         "hit.\n\n"
-        "--from asks what a hand did: feeler run SCENE --tool point --record FILE records it, and "
-        "each "
-        "frame becomes the segment that the hand moved along, in the frame of the part with this "
-        "mesh.\n\n"
-        "With --json each segment is a JSON document of its own, in a line of its own: i, hit, t, "
-        "triangle.",
+        "--from queries what a recorded hand touched. Record it with feeler run SCENE --tool point "
+        "--record FILE. Each frame becomes the segment along which the hand moved, in the frame of "
+        "the part with this mesh.\n\n"
+        "With --json each segment is a JSON document on a line of its own: i, hit, t, triangle.",
     .options = options,
     .examples = examples,
     .exits = exits,

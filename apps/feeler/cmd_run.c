@@ -450,8 +450,8 @@ static const flr_option options[] = {
                "a device that you hold, in place of a simulated hand, by the clock: spacemouse, "
                "openhaptics, forcedimension, or a plugin's; feeler doctor tells which can be used"),
     FLR_OPTION(INTEGER, offsetof(run_values, frames), "frames", "N",
-               "how many; default: to the end of the path, or 10000", .letter = 'n', .min = 1,
-               .max = RUN_MAX_FRAMES),
+               "how many frames; default: to the end of the path, or 10000", .letter = 'n',
+               .min = 1, .max = RUN_MAX_FRAMES),
     FLR_OPTION(
         CHOICE, offsetof(run_values, tool), "tool", "grip|point",
         "grip: the hand takes a part; point: it touches the exact triangles of all parts with a "
@@ -459,10 +459,10 @@ static const flr_option options[] = {
         .choices = flr_scene_tools),
     FLR_SWITCH(
         offsetof(run_values, firm), "firm",
-        "the hand keeps the direction of what it holds, as one that feels no torque; default: "
-        "as the scene says"),
+        "the hand keeps the orientation of what it holds, as if it felt no torque; default: as "
+        "the scene says"),
     FLR_OPTION(TEXT, offsetof(run_values, part), "part", "NAME",
-               "what the hand holds; default: the scene's first part that moves"),
+               "the part that the hand holds; default: the scene's first part that moves"),
     FLR_OPTION(PATH, offsetof(run_values, poses), "poses", "FILE",
                "write the poses of every moving part, one line a frame, in the scene's unit"),
     FLR_OPTION(PATH, offsetof(run_values, record), "record", "FILE",
@@ -471,17 +471,17 @@ static const flr_option options[] = {
                "frames per second of simulated time, 250 to 10000; default 1000", .min = 250,
                .max = 10000),
     FLR_SWITCH(offsetof(run_values, paced), "paced",
-               "by the clock, as with a person; else as fast as it goes"),
+               "run by the clock, as with a person; default: as fast as possible"),
     FLR_SWITCH(
         offsetof(run_values, exact_hand), "exact-hand",
         "the hand is where its script says, whatever it feels; else it has mass and gives way"),
     FLR_OPTION(NUMBER, offsetof(run_values, speed), "speed", "X",
-               "the hand's script runs so many times faster; default 1", .min = 0.01, .max = 100),
+               "how many times faster the hand's script runs; default 1", .min = 0.01, .max = 100),
     FLR_OPTION(SIZE, offsetof(run_values, reach), "reach", "SIZE",
-               "how far a built-in hand goes from the start; default: as far as the part is large",
+               "how far a built-in hand goes from the start; default: the size of the part",
                .min = 1e-6, .max = 100),
     FLR_OPTION(INTEGER, offsetof(run_values, seed), "seed", "N",
-               "of what a built-in hand leaves to chance; default 1", .min = 0, .max = 1e15),
+               "seed of a built-in hand's random motion; default 1", .min = 0, .max = 1e15),
     FLR_OPTION(
         SIZE, offsetof(run_values, voxel), "voxel", "SIZE",
         "advanced: edge length of a voxel; default: the scene's own, else feeler chooses one from "
@@ -498,13 +498,13 @@ static const flr_option options[] = {
     FLR_OPTION(
         CHOICE, offsetof(run_values, engine), "engine", "shell|spheres|exact",
         "shell: points of one part in the voxels of another, and forces; spheres: sphere "
-        "trees of both, and impulses, by which what is hit moves on; exact: distances to the "
+        "trees of both, and impulses, so that a part that is hit moves on; exact: distances to the "
         "triangles themselves, without voxels, for tight fits; default: the scene's, else shell",
         .choices = flr_scene_engines),
     FLR_OPTION(
         SIZE, offsetof(run_values, onset), "onset", "SIZE",
-        "force begins this far before surfaces meet; with voxels it is a whole number of them; "
-        "default: the scene's, else 0.005mm with --engine exact and two voxels with shells",
+        "force begins this far before surfaces meet; with voxels, rounded up to a whole number of "
+        "them; default: the scene's, else 0.005mm with --engine exact and two voxels with shells",
         .formerly = "clearance", .min = 0, .max = 1),
     FLR_OPTION(
         NUMBER, offsetof(run_values, strength), "strength", "X",
@@ -521,12 +521,12 @@ static const flr_option options[] = {
                "they came; default: the scene's, else 0",
                .min = 0, .max = 1),
     FLR_OPTION(CHOICE, offsetof(run_values, integrator), "integrator",
-               "implicit|explicit|quasi-static", "how bodies are moved on; default implicit",
+               "implicit|explicit|quasi-static", "how bodies are moved; default implicit",
                .choices = integrator_choices),
     FLR_SWITCH(offsetof(run_values, no_braking), "no-braking",
                "do not slow down what approaches a contact"),
     FLR_SWITCH(offsetof(run_values, no_motion_check), "no-check",
-               "do not check that the way of a part is free; then fast motion can pass through"),
+               "do not check motions between frames; fast parts can then pass through others"),
     FLR_NO_CACHE_OPTION(offsetof(run_values, no_cache)),
     {.name = "threads",
      .letter = 't',
@@ -543,8 +543,8 @@ static const flr_option options[] = {
         "run.flrstate where voxels did not come from the disk, else none"),
     FLR_OPTION(
         PATH, offsetof(run_values, resume), "resume", "FILE",
-        "go on from the state of a run with the same scene, hand and options, to the end or to "
-        "--frames, counted from its beginning; not paced, both give the hash of one"),
+        "continue from the state of a run with the same scene, hand and options, to the end or to "
+        "--frames, counted from its beginning; without --paced, the hash is that of one run"),
     FLR_INPUT_OPTIONS(run_values),
     FLR_TOLERANT_OPTION(run_values),
     {.name = NULL},
@@ -553,7 +553,7 @@ static const flr_example examples[] = {
     {"feeler run ball/scene.json --hand builtin:aggressive --frames 2000",
      "throw the ball about in its socket"},
     {"feeler run ball/scene.json --hand builtin:removal --frames 500 --poses out.txt --json",
-     "take it out, and keep the way it really went"},
+     "take it out, and write the path that it really took"},
     {"feeler run ball/scene.json --hand path:turn --record turn.mcap",
      "turn it in its socket, and record that for feeler replay and feeler report"},
     {"feeler run ball/scene.json --tool point --hand builtin:slide --frames 2000",
@@ -579,15 +579,16 @@ const flr_command flr_cmd_run = {
     .summary = "move a part through a scene by a simulated hand, headless",
     .usage = usage,
     .description =
-        "A hand takes a part of the scene and moves it: touching, sliding, jamming. The loop, the "
-        "bodies, the contacts and the output guard are those that serve a person at a device. "
-        "Without --paced the frames follow each other as fast as they can, and the same command "
-        "gives the same hash. With --tool point the hand holds nothing: it touches all parts, "
-        "their "
-        "exact triangles, with a point that stays outside, and feels a force without torque.\n\n"
+        "A simulated hand grabs a part of the scene and moves it: it touches, slides, jams. The "
+        "loop, "
+        "bodies, contacts and output guard are the ones that a person at a device uses. "
+        "Without --paced the frames run as fast as possible, and the same command "
+        "gives the same hash. With --tool point the hand holds nothing: it touches the "
+        "exact triangles of all parts with a point that stays outside, and feels a force without "
+        "torque.\n\n"
         "Reports the times of a frame, the points tested, contacts, potential penetrations of "
         "exact surfaces and their ratio (frames with one to frames with contact), the least "
-        "distance, the largest force and torque at the device, and the hash of all that happened.",
+        "distance, the largest force and torque at the device, and the hash of all states.",
     .options = options,
     .examples = examples,
     .exits = exits,

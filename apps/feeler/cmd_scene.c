@@ -110,7 +110,7 @@ static const flr_option options[] = {
      .letter = 'o',
      .type = FLR_OPTION_PATH,
      .argument = "SCENE",
-     .help = "the scene file to write; plan.json gets its meshes in plan_parts beside it",
+     .help = "the scene file to write; the meshes of plan.json go into plan_parts beside it",
      .offset = offsetof(scene_values, out)},
     {.name = "move",
      .letter = 'm',
@@ -128,18 +128,18 @@ static const flr_option options[] = {
     {.name = "up",
      .type = FLR_OPTION_CHOICE,
      .argument = "auto|x|y|z",
-     .help = "the axis of the files that is up; default: what the file says, else the likely one",
+     .help = "which axis of the files is up; default: what the file says, else the likely one",
      .offset = offsetof(scene_values, up),
      .choices = axes},
     {.name = "voxel",
      .type = FLR_OPTION_SIZE,
      .argument = "SIZE",
-     .help = "of the scene; default: none, what fits each part",
+     .help = "advanced: voxel size of the scene; default: none, so feeler chooses one",
      .offset = offsetof(scene_values, voxel),
      .min = 1e-9},
     {.name = "force",
      .letter = 'f',
-     .help = "replace a scene file that is there",
+     .help = "replace an existing scene file",
      .offset = offsetof(scene_values, force)},
     FLR_INPUT_OPTIONS(scene_values),
     FLR_TOLERANT_OPTION(scene_values),
@@ -166,12 +166,11 @@ const flr_command flr_cmd_scene = {
     .description =
         "Reads files of any format that feeler knows and writes a scene. The tree of an assembly "
         "(STEP, IGES, glTF, DAE) becomes the groups of the scene. Names, placements, colours and "
-        "hidden parts are kept; a shape that stands in several places is stored once. Parts of "
-        "equal "
-        "name are numbered: bolt:1, bolt:2.\n\n"
+        "hidden parts are kept; a shape that occurs several times is stored once. Parts with "
+        "equal names are numbered: bolt:1, bolt:2.\n\n"
         "A pattern matches the name of a part, of a group around it, or both as a path: pump, "
         "'bolt*', 'pump/bolt*'.\n\n"
-        "Faces that cannot be meshed are healed or left out and listed.",
+        "Faces that cannot be meshed are healed, or left out and listed.",
     .options = options,
     .examples = examples,
     .exits = exits,

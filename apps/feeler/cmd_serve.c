@@ -18,25 +18,25 @@ static const char *const usage[] = {"[SCENE|FILE] [options]", NULL};
 #define SERVE_AT(field) offsetof(serve_values, options.field)
 static const flr_option options[] = {
     FLR_OPTION(INTEGER, SERVE_AT(port), "port", "N",
-               "where the page and the clients come to; 0: any that is free; default 7878",
-               .letter = 'p', .max = 65535),
+               "port of the page and the clients; 0: any that is free; default 7878", .letter = 'p',
+               .max = 65535),
     FLR_OPTION(TEXT, SERVE_AT(listen), "listen", "ADDRESS",
-               "an address of this machine that others can reach, 0.0.0.0 for all; then a token is "
-               "needed, which is made and printed; default: this machine alone"),
+               "an address of this machine that others can reach, 0.0.0.0 for all; clients "
+               "then need a token, which is generated and printed; default: this machine alone"),
     FLR_OPTION(
         PATH, SERVE_AT(token_file), "token-file", "FILE",
         "the token is the first line of this file; clients on this machine need it, too, and "
         "the page asks for it: it is not printed"),
     FLR_OPTION(PATH, SERVE_AT(certificate), "tls-cert", "FILE",
-               "certificate (PEM): the page and all else go through TLS"),
+               "certificate (PEM): all connections use TLS"),
     FLR_OPTION(PATH, SERVE_AT(key), "tls-key", "FILE", "its key (PEM)"),
     FLR_OPTION(TEXT, SERVE_AT(name), "name", "NAME",
-               "a name that this machine goes by beside localhost and its host name"),
+               "another name of this machine, besides localhost and its host name"),
     FLR_OPTION(
         TEXT, SERVE_AT(origin), "origin", "URL",
-        "a page from elsewhere that may call this controller, such as http://localhost:5173"),
-    FLR_OPTION(INTEGER, SERVE_AT(clients), "clients", "N", "how many at once; default 64", .min = 1,
-               .max = 1000),
+        "a page from elsewhere that may connect to this controller, such as http://localhost:5173"),
+    FLR_OPTION(INTEGER, SERVE_AT(clients), "clients", "N",
+               "how many clients may connect at once; default 64", .min = 1, .max = 1000),
     FLR_OPTION(BYTES, SERVE_AT(upload_limit), "upload-limit", "SIZE",
                "how large an uploaded file may be; default 512MiB"),
     FLR_SERVE_LOOP(
@@ -52,16 +52,14 @@ static const flr_option options[] = {
     FLR_SERVE_MEMORY(SERVE_AT(memory)),
     FLR_NO_CACHE_OPTION(SERVE_AT(no_cache)),
     FLR_SHARE_OPTIONS(SERVE_AT),
-    FLR_SWITCH(
-        SERVE_AT(share), "share",
-        "others can join: the scene is a shared session; the line that they type is printed"),
+    FLR_SWITCH(SERVE_AT(share), "share",
+               "share the scene: others can join with the command that feeler prints"),
     FLR_OPTION(INTEGER, SERVE_AT(share_port), "share-port", "N",
-               "where other controllers come to (UDP); 0: any that is free; default 7879",
-               .max = 65535),
+               "port for other controllers (UDP); 0: any that is free; default 7879", .max = 65535),
     FLR_SWITCH(
         SERVE_AT(relay), "relay",
-        "hands and parts of all go through this controller, for members who cannot reach each "
-        "other"),
+        "send the hands and parts of all members through this controller, for members who cannot "
+        "reach each other"),
     FLR_SERVE_SECONDS(SERVE_AT(seconds)),
     {.name = NULL},
 };
@@ -77,9 +75,9 @@ static const flr_example examples[] = {
 };
 static const flr_exit_text exits[] = {
     {FLR_EXIT_OK, "it was stopped, or its time was over"},
-    {FLR_EXIT_FAILED, "the port cannot be had, or memory ran out"},
+    {FLR_EXIT_FAILED, "the port is not available, or memory ran out"},
     {FLR_EXIT_USAGE, "the command line is wrong; nothing was done"},
-    {FLR_EXIT_INPUT, "the scene, a certificate or the file of the token cannot be used"},
+    {FLR_EXIT_INPUT, "the scene, a certificate or the token file cannot be used"},
     {FLR_EXIT_STALLED, "its control thread did nothing for 2 s: forces were brought to zero first"},
     {0, NULL},
 };
@@ -90,21 +88,20 @@ const flr_command flr_cmd_serve = {
     .usage = usage,
     .description =
         "Loads a scene (a scene file, a CAD or mesh file such as pump.step, or the name of a "
-        "scenario "
-        "that feeler make knows), makes its "
-        "voxels, runs the loop and the devices, and serves the viewer's page and all clients on "
-        "one "
-        "port. Without a scene it begins empty; parts can be brought by the page or by an "
-        "application.\n\n"
-        "Only this machine can reach it, unless --listen says otherwise. Then everybody needs the "
-        "token: it is printed at the end of the address, or is that of --token-file; use "
-        "--tls-cert and --tls-key on a "
-        "network "
-        "that is not yours alone. docs/serve.md tells what is exposed, and how to do that "
-        "safely.\n\n"
-        "With --share other controllers join the scene: feeler join. They talk by UDP, always "
-        "sealed with a token: the one of --token-file, or one that is made and printed. "
-        "docs/collaboration.md tells what they share.",
+        "scenario of feeler make), voxelizes it, runs the loop and the devices, and serves the "
+        "viewer's page and all clients on one port. Without a scene it starts empty; the page or "
+        "an "
+        "application can add parts.\n\n"
+        "Only this machine can reach it, unless --listen opens it to others. Everybody then needs "
+        "the "
+        "token, which is printed at the end of the address or read from --token-file. Use "
+        "--tls-cert "
+        "and --tls-key on a network that you do not trust. docs/serve.md says what is exposed, and "
+        "how to do that safely.\n\n"
+        "With --share, other controllers can join the scene with feeler join. They communicate "
+        "over "
+        "UDP, always encrypted with a token: that of --token-file, or one that is generated and "
+        "printed. docs/collaboration.md says what they share.",
     .options = options,
     .examples = examples,
     .exits = exits,

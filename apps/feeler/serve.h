@@ -37,9 +37,9 @@ enum { FLR_SHARE_PORT = 7879 };
 /* How much memory voxels may take; for tables of options. */
 #define FLR_SERVE_MEMORY(at)                                                                       \
     FLR_OPTION(BYTES, at, "memory", "SIZE",                                                        \
-               "so much memory for the voxels of the scene's parts that never move, 1MiB to "      \
-               "8GiB; the rest is read from the cache when parts come near; default: all of "      \
-               "them are in memory")
+               "memory for the voxels of the scene's parts that never move, 1MiB to 8GiB; the "    \
+               "rest is read from the cache when parts come near; default: all of them are in "    \
+               "memory")
 
 /* How parts touch; for tables of options. `AT(field)`: where options.field is. */
 #define FLR_SERVE_CONTACT(AT, scope, preset)                                                       \
@@ -54,9 +54,9 @@ enum { FLR_SHARE_PORT = 7879 };
          .formerly = "clearance",                                                                  \
          .type = FLR_OPTION_SIZE,                                                                  \
          .argument = "SIZE",                                                                       \
-         .help = "force begins this far before surfaces meet, " scope "; with voxels it is a "     \
-                 "whole number of them; default: " preset ", else 0.005mm with the exact engine "  \
-                 "and two voxels with others",                                                     \
+         .help = "force begins this far before surfaces meet, " scope "; with voxels, rounded up " \
+                 "to a whole number of them; default: " preset ", else 0.005mm with the exact "    \
+                 "engine and two voxels with shells",                                              \
          .offset = AT(onset),                                                                      \
          .min = 1e-9,                                                                              \
          .max = 1},                                                                                \
@@ -111,7 +111,7 @@ enum { FLR_SHARE_PORT = 7879 };
                    "how often hands and parts are sent to others, 20 to 1000; default 100",        \
                    .min = 20, .max = 1000),                                                        \
         FLR_SWITCH(AT(barrier), "barrier",                                                         \
-                   "tell them in step with frames of the loop, not by the clock")
+                   "send them in step with frames of the loop, not by the clock")
 
 /* Does what was given make sense on this machine? All that can be known before anything begins: processor, names, files,
  * folders. A folder for recordings that is missing is made where its parent is there. The sentence names the option. */

@@ -20,7 +20,7 @@ export class Tree {
   private elements = new Map<number, HTMLElement>(); // of parts in view
   private pending = false;
   private readonly search = h('input', { type: 'search', id: 'part-search', placeholder: 'Search parts', 'aria-label': 'Search parts by name or group' });
-  private readonly tools = h('div', { id: 'part-actions', class: 'row', role: 'group', 'aria-label': 'What to do with the selected parts' });
+  private readonly tools = h('div', { id: 'part-actions', class: 'row', role: 'group', 'aria-label': 'Actions for the selected parts' });
   private readonly space = h('div', { class: 'tree-space' });
   private readonly list = h('div', { id: 'tree', class: 'tree', role: 'tree', tabIndex: 0, 'aria-label': 'Parts', 'aria-multiselectable': 'true' }, this.space);
   private readonly count = h('div', { id: 'part-count', class: 'hint', role: 'status' });
@@ -128,7 +128,7 @@ export class Tree {
       else this.closed.delete(row.name);
       this.update();
     } }, row.open ? '▾' : '▸');
-    const eye = h('button', { type: 'button', class: 'tool small part-eye-group', title: 'Show or hide all in it', 'aria-label': `Show or hide ${row.name}`, 'aria-pressed': String(row.parts.some((part) => this.stage.is_visible(part))), onclick: () => {
+    const eye = h('button', { type: 'button', class: 'tool small part-eye-group', title: 'Show or hide all its parts', 'aria-label': `Show or hide ${row.name}`, 'aria-pressed': String(row.parts.some((part) => this.stage.is_visible(part))), onclick: () => {
       const on = !row.parts.some((part) => this.stage.is_visible(part));
       for (const part of row.parts) this.stage.set_visible(part, on);
       this.changed();
@@ -177,7 +177,7 @@ export class Tree {
     const action = (id: string, name: string, title: string, act: (parts: number[]) => void) => {
       this.tools.append(h('button', { type: 'button', class: 'quiet', id, title, onclick: () => {
         const parts = this.chosen();
-        if (!parts.length) this.notices.toast('Select parts first: click a name; Ctrl adds, Shift takes all between.');
+        if (!parts.length) this.notices.toast('Select parts first: click a name; Ctrl adds one, Shift selects everything in between.');
         else act(parts);
       } }, name));
     };
@@ -187,11 +187,11 @@ export class Tree {
       this.changed();
       this.draw();
     });
-    action('parts-alone', 'Isolate', 'Show the selected parts alone, or all again (I)', (parts) => this.isolate(parts));
+    action('parts-alone', 'Isolate', 'Show only the selected parts, or all again (I)', (parts) => this.isolate(parts));
     action('parts-move', 'Movable', 'The selected parts can be picked up', (parts) => this.set_kind(parts, part_kind.PART_MOVABLE));
     action('parts-fix', 'Fixed', 'The selected parts stay where they are', (parts) => this.set_kind(parts, part_kind.PART_STATIC));
     action('parts-group', 'Group', 'Put the selected parts into a group', (parts) => this.group(parts));
-    action('parts-ungroup', 'Ungroup', 'Take the group of the selected part away; its parts stay', (parts) => this.ungroup(parts));
+    action('parts-ungroup', 'Ungroup', 'Dissolve the groups of the selected parts; the parts stay', (parts) => this.ungroup(parts));
   }
 
   isolate(parts: number[]): void {
