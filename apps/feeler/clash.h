@@ -1,6 +1,7 @@
 /* clash.h: what `feeler clash` found, and how it writes it down.
  *
- *   cmd_clash.c     parts, allow-list, baseline, exit code
+ *   cmd_clash.c     parts, baseline, exit code
+ *   clash_rules.c   the allow-list
  *   clash_report.c  JSON, CSV and the page with pictures
  */
 #ifndef FLR_APPS_CLASH_H
@@ -14,17 +15,27 @@
 
 typedef struct flr_clash_item {
     const char *name;
+    const char *raw;   /* as in the file, where several parts may be called the same */
     const char *group; /* "": none */
+    uint32_t in;       /* the group; FLR_NONE: none */
     uint32_t colour;   /* 0xRRGGBB or UINT32_MAX */
     const flr_mesh *mesh;
     flr_fit *fit; /* shared by parts of equal shape */
     flr_pose T_world_part;
 } flr_clash_item;
 
+typedef struct flr_clash_group {
+    const char *name;
+    uint32_t in; /* the group that it is in; FLR_NONE: none */
+} flr_clash_group;
+
 typedef struct flr_clash_report {
     const char *source; /* the scene or file */
     flr_clash_item *items;
     uint32_t count;
+    flr_clash_group *groups;
+    struct flr_clash_rule *rules; /* [rule_count]: pairs that are not checked */
+    size_t rule_count;
     flr_clash_list list;
     bool *known; /* [pair_count]: the baseline has it */
     double clearance;
@@ -35,6 +46,15 @@ typedef struct flr_clash_report {
 
 /* Is it a finding, known or not? */
 bool flr_clash_is_finding(const flr_clash_report *report, const flr_clash_pair *pair);
+
+/* Adds rules "A|B" or "A", one on each line or separated by commas. FLR_BAD_INPUT for what is no rule; `source`
+ * says where it stands. Warns of names that nothing has. Items and groups are known before. */
+flr_result flr_clash_add_rules(flr_cli *cli, flr_clash_report *report, const char *rules,
+                               bool lines, const char *source, flr_error *error);
+flr_result flr_clash_read_rules(flr_cli *cli, flr_clash_report *report, const char *path,
+                                flr_error *error);
+bool flr_clash_is_allowed(const flr_clash_report *report, uint32_t a, uint32_t b);
+void flr_clash_free_rules(flr_clash_report *report);
 
 json_t *flr_clash_json(const flr_clash_report *report);
 flr_result flr_clash_csv(flr_cli *cli, const flr_clash_report *report, const char *path,

@@ -1,5 +1,4 @@
 /* feeler clash: every pair of parts of an assembly: overlap, contact, below the clearance, or OK */
-#include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +30,6 @@ typedef struct clash_input {
     size_t fit_count;
     const char **names; /* [2 × parts] of an assembly: as in the file, then unique */
     char *name_text;
-    char *allow_text; /* of --allow-file */
     flr_clash_report report;
     const clash_values *values;
 } clash_input;
@@ -44,7 +42,8 @@ static void unload(clash_input *in)
     free(in->meshes);
     free(in->names);
     free(in->name_text);
-    free(in->allow_text);
+    flr_clash_free_rules(&in->report);
+    free(in->report.groups);
     free(in->report.items);
     free(in->report.known);
     flr_clash_list_free(&in->report.list);
@@ -64,6 +63,13 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
+static uint32_t group_of(const flr_scene *scene, const char *name)
+{
+    for (size_t i = 0; name && i < scene->group_count; i++)
+        if (strcmp(scene->groups[i].name, name) == 0) return (uint32_t)i;
+    return FLR_NONE;
+}
+
 /* parts of a scene that name the same file share its mesh */
 static flr_result load_scene(flr_cli *cli, clash_input *in, const char *path,
                              const flr_mesh_options *options, flr_error *error)
@@ -73,12 +79,18 @@ static flr_result load_scene(flr_cli *cli, clash_input *in, const char *path,
     const flr_scene *scene = in->scene;
     in->report.items = calloc(scene->part_count, sizeof *in->report.items);
     in->meshes = calloc(scene->part_count, sizeof(flr_mesh *));
-    if (!in->report.items || !in->meshes) return no_memory(error);
+    in->report.groups = calloc(scene->group_count + 1, sizeof *in->report.groups);
+    if (!in->report.items || !in->meshes || !in->report.groups) return no_memory(error);
+    for (size_t i = 0; i < scene->group_count; i++)
+        in->report.groups[i] = (flr_clash_group){.name = scene->groups[i].name,
+                                                 .in = group_of(scene, scene->groups[i].in)};
     flr_scene_loader loader = flr_scene_loader_begin(cli->env, scene, options);
     for (size_t i = 0; i < scene->part_count && result == FLR_OK; i++) {
         const flr_scene_part *part = &scene->parts[i];
         flr_clash_item *item = &in->report.items[i];
         *item = (flr_clash_item){.name = part->name,
+                                 .raw = part->name,
+                                 .in = group_of(scene, part->in),
                                  .group = part->in ? part->in : "",
                                  .colour = part->colour,
                                  .T_world_part = part->T_world_part};
@@ -106,13 +118,18 @@ static flr_result load_assembly(flr_cli *cli, clash_input *in, const char *path,
     for (uint32_t i = 0; i < a->note_count; i++) flr_warn(cli, "%s: %s", path, a->notes[i]);
     in->report.items = calloc(a->part_count, sizeof *in->report.items);
     in->names = calloc(2 * (size_t)a->part_count, sizeof(char *));
-    if (!in->report.items || !in->names) return no_memory(error);
+    in->report.groups = calloc(a->node_count + 1u, sizeof *in->report.groups);
+    if (!in->report.items || !in->names || !in->report.groups) return no_memory(error);
     for (uint32_t i = 0; i < a->node_count; i++) {
         const flr_assembly_node *node = &a->nodes[i];
+        uint32_t parent = node->parent == FLR_ASSEMBLY_NONE ? FLR_NONE : node->parent;
+        in->report.groups[i] = (flr_clash_group){.name = node->name, .in = parent};
         if (node->shape == FLR_ASSEMBLY_NONE) continue;
         uint32_t k = in->report.count++;
         in->names[k] = node->name;
         in->report.items[k] = (flr_clash_item){
+            .raw = node->name,
+            .in = parent,
             .group = node->parent == FLR_ASSEMBLY_NONE ? "" : a->nodes[node->parent].name,
             .colour = node->colour,
             .mesh = a->shapes[node->shape],
@@ -147,66 +164,22 @@ static flr_result make_fits(flr_cli *cli, clash_input *in, flr_error *error)
 
 /* ---- what is allowed ---- */
 
-static bool names_item(const char *pattern, const flr_clash_item *item)
-{
-    return fnmatch(pattern, item->name, 0) == 0 || strcmp(pattern, item->name) == 0 ||
-           (item->group[0] && fnmatch(pattern, item->group, 0) == 0);
-}
-
-static char *trim(char *text)
-{
-    while (*text == ' ' || *text == '\t') text++;
-    size_t size = strlen(text);
-    while (size && strchr(" \t\r", text[size - 1])) text[--size] = 0;
-    return text;
-}
-
-/* one rule: "A | B", or "A" for whatever A meets */
-static bool rule_allows(const char *rule, size_t size, const flr_clash_item *a,
-                        const flr_clash_item *b)
-{
-    char text[1024];
-    if (size >= sizeof text) return false;
-    memcpy(text, rule, size);
-    text[size] = 0;
-    char *bar = strchr(text, '|');
-    if (bar) *bar = 0;
-    const char *one = trim(text), *other = bar ? trim(bar + 1) : "*";
-    if (!*one || *one == '#') return false;
-    return (names_item(one, a) && names_item(other, b)) ||
-           (names_item(one, b) && names_item(other, a));
-}
-
-static bool rules_allow(const char *rules, const char *separator, const flr_clash_item *a,
-                        const flr_clash_item *b)
-{
-    for (const char *at = rules; at && *at;) {
-        size_t size = strcspn(at, separator);
-        if (rule_allows(at, size, a, b)) return true;
-        at += size + (at[size] != 0);
-    }
-    return false;
-}
-
 static bool skip(void *context, uint32_t a, uint32_t b)
 {
     const clash_input *in = context;
-    const flr_clash_item *one = &in->report.items[a], *other = &in->report.items[b];
-    if (in->values->apart && one->group[0] && strcmp(one->group, other->group) == 0) return true;
-    return rules_allow(in->values->allow, ",", one, other) ||
-           rules_allow(in->allow_text, "\n", one, other);
+    uint32_t one = in->report.items[a].in, other = in->report.items[b].in;
+    if (in->values->apart && one != FLR_NONE && one == other) return true;
+    return flr_clash_is_allowed(&in->report, a, b);
 }
 
 static flr_result read_allowed(flr_cli *cli, clash_input *in, flr_error *error)
 {
-    if (!in->values->allow_file) return FLR_OK;
-    flr_blob text = {0};
-    flr_result result = flr_file_read_all(cli->env, in->values->allow_file, 1 << 24, &text, error);
-    if (result != FLR_OK) return result;
-    in->allow_text = calloc(text.size + 1, 1);
-    if (in->allow_text && text.size) memcpy(in->allow_text, text.bytes, text.size);
-    flr_blob_free(&text);
-    return in->allow_text ? FLR_OK : no_memory(error);
+    const clash_values *v = in->values;
+    flr_result result = FLR_OK;
+    if (v->allow) result = flr_clash_add_rules(cli, &in->report, v->allow, false, "--allow", error);
+    if (result == FLR_OK && v->allow_file)
+        result = flr_clash_read_rules(cli, &in->report, v->allow_file, error);
+    return result;
 }
 
 /* ---- what is known ---- */
@@ -224,21 +197,39 @@ static int state_of(const char *name)
     return FLR_CLASH_OK;
 }
 
-/* Had the baseline this pair, in the same or a worse state, no less deep and no farther apart? */
-static bool in_baseline(const flr_clash_report *r, const clash_values *values,
-                        const flr_clash_pair *p, const json_t *old)
+/* Was a pair, in the baseline, in the same or a worse state, no less deep and no farther apart? */
+static bool no_less_severe(const clash_values *values, const flr_clash_pair *p, const json_t *old)
 {
-    const char *a = json_string_value(json_object_get(old, "a"));
-    const char *b = json_string_value(json_object_get(old, "b"));
-    const char *one = r->items[p->a].name, *other = r->items[p->b].name;
-    if (!a || !b) return false;
-    if (!((!strcmp(a, one) && !strcmp(b, other)) || (!strcmp(a, other) && !strcmp(b, one))))
-        return false;
     int state = state_of(json_string_value(json_object_get(old, "state")));
     if (state != (int)p->state) return state > (int)p->state;
     double depth = json_number_value(json_object_get(old, "depth"));
     double distance = json_number_value(json_object_get(old, "distance"));
     return p->depth <= depth + values->touch && p->distance >= distance - values->touch;
+}
+
+/* The pairs of a baseline, by their names: {a: {b: pair}}. NULL: no memory. */
+static json_t *index_pairs(json_t *pairs)
+{
+    json_t *index = json_object(), *entry;
+    size_t k;
+    json_array_foreach(pairs, k, entry)
+    {
+        const char *a = json_string_value(json_object_get(entry, "a"));
+        const char *b = json_string_value(json_object_get(entry, "b"));
+        if (!a || !b) continue;
+        json_t *of_a = json_object_get(index, a);
+        if (!of_a && json_object_set_new(index, a, of_a = json_object()) != 0) break;
+        if (json_object_set(of_a, b, entry) != 0) break;
+    }
+    if (k == json_array_size(pairs)) return index;
+    json_decref(index);
+    return NULL;
+}
+
+static const json_t *look_up(const json_t *index, const char *a, const char *b)
+{
+    const json_t *found = json_object_get(json_object_get(index, a), b);
+    return found ? found : json_object_get(json_object_get(index, b), a);
 }
 
 static flr_result compare(flr_cli *cli, clash_input *in, flr_error *error)
@@ -254,42 +245,54 @@ static flr_result compare(flr_cli *cli, clash_input *in, flr_error *error)
     json_error_t why;
     json_t *old = json_loadb((const char *)text.bytes, text.size, JSON_DECODE_INT_AS_REAL, &why);
     flr_blob_free(&text);
-    json_t *pairs = json_object_get(old, "pairs"), *entry;
+    json_t *pairs = json_object_get(old, "pairs"), *index = NULL;
     if (!json_is_array(pairs))
         result = flr_fail(error, FLR_BAD_INPUT,
                           "%s: is no result of feeler clash --json, which a baseline is", path);
-    size_t k;
-    for (size_t i = 0; result == FLR_OK && i < r->list.pair_count; i++)
-        json_array_foreach(pairs, k, entry) if (!r->known[i]) r->known[i] =
-            in_baseline(r, in->values, &r->list.pairs[i], entry);
+    else if (!(index = index_pairs(pairs)))
+        result = no_memory(error);
+    for (size_t i = 0; result == FLR_OK && i < r->list.pair_count; i++) {
+        const flr_clash_pair *p = &r->list.pairs[i];
+        const json_t *was = look_up(index, r->items[p->a].name, r->items[p->b].name);
+        r->known[i] = was && no_less_severe(in->values, p, was);
+    }
+    json_decref(index);
     json_decref(old);
     return result;
 }
 
 /* ---- the command ---- */
 
-static void tell(flr_cli *cli, const flr_clash_report *r)
+static void tell(flr_cli *cli, const flr_clash_report *r, bool all)
 {
     enum { CLASHES_SHOWN = 30 };
     char a[FLR_SAFE_SIZE], b[FLR_SAFE_SIZE];
     size_t shown = 0;
+    all = all || cli->verbose;
     for (size_t i = 0; i < r->list.pair_count; i++) {
         const flr_clash_pair *p = &r->list.pairs[i];
-        if ((!flr_clash_is_finding(r, p) || r->known[i]) && !cli->verbose) continue;
-        if (shown++ >= CLASHES_SHOWN && !cli->verbose) continue;
+        if ((!flr_clash_is_finding(r, p) || r->known[i]) && !all) continue;
+        if (shown++ >= CLASHES_SHOWN && !all) continue;
         flr_print(cli, "%-8s %s  %s  ", flr_clash_state_name(p->state),
                   flr_safe(r->items[p->a].name, a), flr_safe(r->items[p->b].name, b));
         if (p->state == FLR_CLASH_OVERLAP)
             flr_print(cli, "%.4g mm deep, about %.3g mm3", 1e3 * p->depth, 1e9 * p->volume);
-        else
+        else if (isfinite(p->distance))
             flr_print(cli, "%.6g mm apart", 1e3 * p->distance);
+        else
+            flr_print(cli, "farther apart than was measured");
+        if (!isfinite(p->distance)) {
+            flr_print(cli, "\n");
+            continue;
+        }
         flr_print(cli, ", at %.4g %.4g %.4g mm%s\n", 1e3 * p->at.x, 1e3 * p->at.y, 1e3 * p->at.z,
                   r->known[i] ? " (known)" : "");
     }
-    if (shown > CLASHES_SHOWN && !cli->verbose)
+    if (shown > CLASHES_SHOWN && !all)
         flr_print(cli, "and %zu more; --verbose shows all\n", shown - CLASHES_SHOWN);
-    flr_print(cli, "%u parts, %llu pairs: %zu overlap, %zu in contact, %zu below the clearance",
-              r->count, (unsigned long long)r->list.checked, r->by_state[FLR_CLASH_OVERLAP],
+    flr_print(cli, "%u %s, %llu %s: %zu overlap, %zu in contact, %zu below the clearance", r->count,
+              flr_noun(r->count, "part", "parts"), (unsigned long long)r->list.checked,
+              flr_noun(r->list.checked, "pair", "pairs"), r->by_state[FLR_CLASH_OVERLAP],
               r->by_state[FLR_CLASH_CONTACT], r->by_state[FLR_CLASH_NEAR]);
     if (r->list.skipped) flr_print(cli, "; %llu allowed", (unsigned long long)r->list.skipped);
     flr_print(cli, "; %zu %s\n", r->findings, flr_noun(r->findings, "finding", "findings"));
@@ -335,15 +338,33 @@ static int finish(flr_cli *cli, clash_input *in)
     if (result == FLR_OK && in->values->html)
         result = flr_clash_page(cli, r, in->values->html, &error);
     if (result != FLR_OK) return flr_fail_with(cli, FLR_EXIT_FAILED, &error);
-    tell(cli, r);
+    tell(cli, r, in->values->all);
     flr_json_print(cli, cli->json ? flr_clash_json(r) : NULL);
     return r->findings ? FLR_EXIT_FAILED : FLR_EXIT_OK;
+}
+
+/* what is written must not replace what is read, nor each other */
+static flr_result check_outputs(const clash_values *v, const char *source, flr_error *error)
+{
+    const char *const out[] = {v->csv, v->html};
+    const char *const read[] = {source, v->baseline, v->allow_file};
+    if (v->csv && v->html && (strcmp(v->csv, v->html) == 0))
+        return flr_fail(error, FLR_BAD_ARGUMENT, "--csv and --html name the same file, %s", v->csv);
+    for (int i = 0; i < 2; i++)
+        for (int k = 0; k < 3; k++)
+            if (out[i] && read[k] && flr_same_file(out[i], read[k]))
+                return flr_fail(error, FLR_BAD_ARGUMENT, "%s: is read, so it cannot be written",
+                                out[i]);
+    return FLR_OK;
 }
 
 static int run(flr_cli *cli, const void *given, int count, char **arguments)
 {
     (void)count;
     clash_input in = {.values = given, .report = {.source = arguments[0]}};
+    flr_error wrong;
+    if (check_outputs(in.values, arguments[0], &wrong) != FLR_OK)
+        return flr_fail_with(cli, FLR_EXIT_USAGE, &wrong);
     flr_mesh_options options = flr_input_mesh_options(&in.values->input, 0);
     flr_error error;
     flr_result result = flr_is_scene(arguments[0])

@@ -10,7 +10,10 @@
 enum {
     CLASH_CONTACTS = 4096, /* samples of an overlap that are looked at */
     GRID = 16,             /* points along the longest side of the box in which two parts overlap */
-    ENOUGH_POINTS = 60     /* of the grid, in both parts: then they give the volume */
+    ENOUGH_POINTS = 60,    /* of the grid, in both parts: then they give the volume */
+    COARSE_GRID = 5,       /* points along each side of that box, for a first look */
+    GRIDS = 4,             /* at most, one finer than the other, until there are enough points */
+    COINCIDENT_TESTS = 128 /* triangles of each part that are compared with the other's surface */
 };
 
 flr_clash_def flr_default_clash_def(void) { return (flr_clash_def){.touch = 1e-5}; }
@@ -127,20 +130,42 @@ static double crossing_depth(const flr_fit *a, const flr_fit *b, flr_pose T_a_b,
     return fmin(crossing(one, other), crossing(other, one));
 }
 
+/* How deep a point is in both parts. */
+static double depth_in_both(const flr_fit *a, const flr_fit *b, flr_pose T_a_b, flr_vec3 p)
+{
+    flr_vec3 q = flr_pose_apply_inverse(T_a_b, p);
+    if (!flr_fit_inside(a, p) || !flr_fit_inside(b, q)) return 0;
+    return fmin(-flr_fit_point(a, p, INFINITY).distance, -flr_fit_point(b, q, INFINITY).distance);
+}
+
+/* Is a point of a coarse grid deeper in both than samples of the surfaces are in each other? So it is where
+ * a part stands almost in the other's place. */
+static bool deeper_inside(const flr_fit *a, const flr_fit *b, flr_pose T_a_b, double depth,
+                          flr_box3 box)
+{
+    flr_vec3 cell = flr_vec3_scale(flr_vec3_sub(box.high, box.low), 1.0 / COARSE_GRID);
+    for (int i = 0; i < COARSE_GRID * COARSE_GRID * COARSE_GRID; i++) {
+        int x = i % COARSE_GRID, y = i / COARSE_GRID % COARSE_GRID,
+            z = i / COARSE_GRID / COARSE_GRID;
+        flr_vec3 p = {box.low.x + (x + 0.5) * cell.x, box.low.y + (y + 0.5) * cell.y,
+                      box.low.z + (z + 0.5) * cell.z};
+        if (depth_in_both(a, b, T_a_b, p) > 2 * depth) return true;
+    }
+    return false;
+}
+
 /* What a grid of points in the common box finds. */
 typedef struct grid_result {
     uint32_t inside; /* points in both */
     double volume, depth, step;
+    flr_box3 cells; /* of the points in both, and their neighbours */
 } grid_result;
 
 /* Not worth it for an overlap that is far less deep than the grid is fine. */
-static grid_result measure_grid(const flr_fit *a, const flr_fit *b, flr_pose T_a_b, double depth)
+static grid_result measure_box(const flr_fit *a, const flr_fit *b, flr_pose T_a_b, double depth,
+                               flr_box3 box)
 {
-    grid_result found = {0};
-    flr_box3 box = flr_fit_get_info(a).bounds;
-    flr_box3 other = flr_box3_transform(T_a_b, flr_fit_get_info(b).bounds);
-    box.low = flr_vec3_max(box.low, other.low);
-    box.high = flr_vec3_min(box.high, other.high);
+    grid_result found = {.cells = flr_box3_empty()};
     flr_vec3 size = flr_vec3_sub(box.high, box.low);
     double step = fmax(size.x, fmax(size.y, size.z)) / GRID;
     if (!(size.x > 0 && size.y > 0 && size.z > 0)) return found;
@@ -149,7 +174,7 @@ static grid_result measure_grid(const flr_fit *a, const flr_fit *b, flr_pose T_a
     for (int i = 0; i < 3; i++) n[i] = n[i] < 4 ? 4 : n[i];
     flr_vec3 cell = {size.x / n[0], size.y / n[1], size.z / n[2]};
     found.step = fmin(cell.x, fmin(cell.y, cell.z));
-    if (depth < 0.25 * found.step) return found;
+    if (depth < 0.25 * found.step && !deeper_inside(a, b, T_a_b, depth, box)) return found;
     for (int x = 0; x < n[0]; x++)
         for (int y = 0; y < n[1]; y++)
             for (int z = 0; z < n[2]; z++) {
@@ -159,11 +184,32 @@ static grid_result measure_grid(const flr_fit *a, const flr_fit *b, flr_pose T_a
                 flr_vec3 q = flr_pose_apply_inverse(T_a_b, p);
                 if (!flr_fit_inside(b, q)) continue;
                 found.inside++;
+                found.cells.low = flr_vec3_min(found.cells.low, flr_vec3_sub(p, cell));
+                found.cells.high = flr_vec3_max(found.cells.high, flr_vec3_add(p, cell));
                 double in_a = flr_fit_point(a, p, INFINITY).distance;
                 double in_b = flr_fit_point(b, q, INFINITY).distance;
                 found.depth = fmax(found.depth, fmin(-in_a, -in_b));
             }
     found.volume = found.inside * cell.x * cell.y * cell.z;
+    return found;
+}
+
+/* Where few points of the common box are in both parts, a finer grid around these is asked. */
+static grid_result measure_grid(const flr_fit *a, const flr_fit *b, flr_pose T_a_b, double depth)
+{
+    flr_box3 box = flr_fit_get_info(a).bounds;
+    flr_box3 other = flr_box3_transform(T_a_b, flr_fit_get_info(b).bounds);
+    box.low = flr_vec3_max(box.low, other.low);
+    box.high = flr_vec3_min(box.high, other.high);
+    grid_result found = measure_box(a, b, T_a_b, depth, box);
+    for (int i = 1; i < GRIDS && found.inside && found.inside < ENOUGH_POINTS; i++) {
+        if (!(depth > found.step)) break;
+        box.low = flr_vec3_max(box.low, found.cells.low);
+        box.high = flr_vec3_min(box.high, found.cells.high);
+        grid_result finer = measure_box(a, b, T_a_b, depth, box);
+        finer.depth = fmax(finer.depth, found.depth);
+        found = finer;
+    }
     return found;
 }
 
@@ -181,10 +227,33 @@ static void judge_overlap(const flr_fit *a, const flr_fit *b, flr_pose T_a_b,
 {
     double slab = slab_volume(contacts, count);
     grid_result grid = measure_grid(a, b, T_a_b, slab > 0 ? pair->depth : INFINITY);
+    pair->depth = fmax(pair->depth, grid.depth);
     // a grid coarser than the overlap is deep says nothing about it
     bool fine = grid.inside >= ENOUGH_POINTS && pair->depth > grid.step;
     pair->volume = fine ? grid.volume : slab > 0 ? slab : grid.volume;
-    pair->depth = fmax(pair->depth, grid.depth);
+}
+
+/* Parts of which one stands in the other's place: their surfaces coincide, so none is inside the other,
+ * but what is below the triangles of one is inside both. */
+static double coincident_depth(const flr_fit *a, const flr_fit *b, flr_pose T_a_b, double touch)
+{
+    uint32_t count = flr_fit_get_info(a).triangles;
+    uint32_t tests = count < COINCIDENT_TESTS ? count : COINCIDENT_TESTS;
+    double below = 2 * touch + 1e-6 * flr_fit_get_info(a).size, deepest = 0;
+    for (uint32_t i = 0; i < tests; i++) {
+        flr_vec3 t[3];
+        flr_fit_triangle(a, (uint32_t)((uint64_t)i * count / tests), t);
+        flr_vec3 n = flr_vec3_cross(flr_vec3_sub(t[1], t[0]), flr_vec3_sub(t[2], t[0]));
+        double length = flr_vec3_length(n);
+        flr_vec3 middle = flr_vec3_scale(flr_vec3_add(t[0], flr_vec3_add(t[1], t[2])), 1.0 / 3);
+        double reach = touch + 1e-12 * flr_fit_get_info(a).size;
+        if (!(length > 0)) continue;
+        if (!flr_fit_point(b, flr_pose_apply_inverse(T_a_b, middle), reach).found) continue;
+        flr_vec3 step = flr_vec3_scale(n, below / length);
+        deepest = fmax(deepest, depth_in_both(a, b, T_a_b, flr_vec3_sub(middle, step)));
+        deepest = fmax(deepest, depth_in_both(a, b, T_a_b, flr_vec3_add(middle, step)));
+    }
+    return deepest;
 }
 
 static void judge(const flr_clash_def *def, const flr_fit *a, const flr_fit *b, flr_pose T_a_b,
@@ -196,7 +265,12 @@ static void judge(const flr_clash_def *def, const flr_fit *a, const flr_fit *b, 
     pair->depth = r->distance < 0 ? -r->distance : 0;
     if (r->meet && pair->depth <= def->touch)
         pair->depth = fmax(pair->depth, crossing_depth(a, b, T_a_b, r));
-    if (meet && pair->depth > def->touch) {
+    if ((meet || pair->distance <= def->touch) && pair->depth <= def->touch)
+        pair->depth =
+            fmax(pair->depth, fmax(coincident_depth(a, b, T_a_b, def->touch),
+                                   coincident_depth(b, a, flr_pose_inverse(T_a_b), def->touch)));
+    if (pair->depth > def->touch) {
+        pair->distance = 0;
         pair->state = FLR_CLASH_OVERLAP;
         judge_overlap(a, b, T_a_b, contacts, r->contact_count, pair);
     } else if (meet || pair->distance <= def->touch) {

@@ -52,6 +52,21 @@ static bool read_pose(const flr_value *value, flr_pose *pose)
     return flr_value_point(&position, &pose->p) && flr_value_quaternion(&orientation, &pose->q);
 }
 
+/* More than 0, and such that motion can be computed. */
+static bool read_amount(const flr_value *value, double low, double high, double *out)
+{
+    double positive;
+    return flr_value_positive(value, &positive) && flr_value_range(value, low, high, out);
+}
+
+/* A force or a torque. */
+static bool read_load(const flr_value *value, flr_vec3 *out)
+{
+    if (!flr_value_vector(value, out)) return false;
+    if (fabs(out->x) <= 1e6 && fabs(out->y) <= 1e6 && fabs(out->z) <= 1e6) return true;
+    return flr_value_fail(value, "must be from -1e+06 to 1e+06 along each axis");
+}
+
 static bool read_spring(const flr_value *value, flr_world_constraint *to)
 {
     if (!value->json) return true;
@@ -59,7 +74,7 @@ static bool read_spring(const flr_value *value, flr_world_constraint *to)
     flr_value stiffness = flr_value_member(value, "stiffness");
     flr_value turn = flr_value_member(value, "turn_stiffness");
     flr_value damping = flr_value_member(value, "damping");
-    return flr_value_positive(&stiffness, &to->stiffness) &&
+    return read_amount(&stiffness, 1e-9, 1e9, &to->stiffness) &&
            flr_value_range(&turn, 0, 1e9, &to->turn_stiffness) &&
            flr_value_range(&damping, 0, 1e3, &to->damping);
 }
@@ -96,8 +111,8 @@ static bool read_constraint(const flr_value *part, flr_scene_part *of)
     of->constraint = to;
     *to = flr_default_world_constraint();
     to->T_world_rest = of->T_world_part;
-    return read_locked(&locked, &to->locks) && flr_value_vector(&force, &to->wrench.force) &&
-           flr_value_vector(&torque, &to->wrench.torque) && read_spring(&spring, to);
+    return read_locked(&locked, &to->locks) && read_load(&force, &to->wrench.force) &&
+           read_load(&torque, &to->wrench.torque) && read_spring(&spring, to);
 }
 
 static bool read_part(const flr_value *value, flr_scene_part *part)
@@ -117,8 +132,9 @@ static bool read_part(const flr_value *value, flr_scene_part *part)
         !read_pose(&pose, &part->T_world_part) || !flr_value_bool(&moving, &part->moving) ||
         !flr_value_bool(&hollow, &part->hollow) || !flr_value_bool(&hidden, &part->hidden) ||
         !flr_value_text(&in, &part->in) || !flr_value_colour(&colour, &part->colour) ||
-        !flr_value_size(&voxel, &part->voxel) || !flr_value_positive(&density, &part->density) ||
-        !flr_value_positive(&mass, &part->mass))
+        !flr_value_size(&voxel, &part->voxel) ||
+        !read_amount(&density, 1e-3, 1e9, &part->density) ||
+        !read_amount(&mass, 1e-9, 1e9, &part->mass))
         return false;
     if (density.json && mass.json) return flr_value_fail(&mass, "give mass or density, not both");
     return read_constraint(value, part);

@@ -46,4 +46,40 @@ grep -q 'data:image/png;base64,iVBOR' cubes.html && pass || fail "the page has n
 expect 3 feeler clash cubes.json --baseline rules
 says 'is no result of feeler clash'
 expect 3 feeler clash nowhere.step
+
+# ---- rules: groups around a part, remarks, names that nothing has, what is no rule ----
+jq '.groups = [{"name": "all"}, {"name": "pair", "in": "all"}] | .parts[0].in = "pair" | .parts[1].in = "pair"' cubes.json >tree.json
+expect 0 feeler clash tree.json --allow 'all|pair'
+tells '1 allowed'
+expect 0 feeler clash tree.json --apart
+printf 'left | right  # they are glued\n' >rules
+expect 0 feeler clash cubes.json --allow-file rules
+expect 1 feeler clash cubes.json --allow 'lefd|right'
+says 'no part or group is called "lefd"'
+for rule in '|' 'left|' '|left' 'left|right|far'; do
+  expect 3 feeler clash cubes.json --allow "$rule"
+  says 'is no rule'
+done
+head -c 4096 /dev/zero >rules
+expect 3 feeler clash cubes.json --allow-file rules
+says 'is no text'
+
+# ---- all pairs, in words; outputs that would replace something ----
+expect 1 feeler clash cubes.json --clearance 1mm --touch 0mm --all
+tells '3 parts, 3 pairs'
+expect 0 feeler clash cubes.json --baseline known.json --all
+tells 'overlap  left  right'
+tells '(known)'
+cp cubes.json kept.json
+for other in cubes.json known.json; do
+  expect 2 feeler clash cubes.json --baseline known.json --csv $other
+  says 'is read, so it cannot be written'
+done
+cmp -s cubes.json kept.json && pass || fail "the scene was replaced"
+expect 2 feeler clash cubes.json --csv both --html both
+says 'name the same file'
+# a part that stands twice in the same place
+jq '.parts[1].file = .parts[0].file | del(.parts[].pose)' cubes.json >twice.json
+expect 1 feeler clash twice.json --json
+json '.pairs[0] | .state == "overlap" and .volume > 9e-7'
 finish

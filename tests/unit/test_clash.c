@@ -86,6 +86,60 @@ static void states(void **state)
     flr_fit_destroy(small);
 }
 
+/* a part that stands twice in the same place: no point of one surface is inside the other */
+static void one_in_place_of_other(void **state)
+{
+    (void)state;
+    flr_fit *cube = fit_of(0.01, 0.01, 0.01), *sheet = fit_of(0.1, 0.1, 0.001);
+    const flr_quat turned = flr_quat_from_axis_angle(flr_vec3_make(0.6, 0, 0.8), 1);
+    for (int i = 0; i < 4; i++) {
+        flr_fit *fit = i % 2 ? sheet : cube;
+        flr_pose place = i < 2 ? at(1, 2, 3) : (flr_pose){{1, 2, 3}, turned};
+        flr_clash_part parts[2] = {{fit, place}, {fit, place}};
+        parts[1].T_world_part.p.x += i == 2 ? 3e-6 : i == 3 ? 2e-5 : 0;
+        flr_clash_list list = find(parts, 2, 0, false);
+        assert_int_equal(list.pair_count, 1);
+        assert_int_equal(list.pairs[0].state, FLR_CLASH_OVERLAP);
+        assert_true(list.pairs[0].depth > (i % 2 ? 0.0002 : 0.004));
+        near(list.pairs[0].volume, i % 2 ? 1e-5 : 1e-6, i % 2 ? 1e-6 : 1e-7);
+        flr_clash_list_free(&list);
+    }
+    flr_fit_destroy(cube);
+    flr_fit_destroy(sheet);
+}
+
+/* a part of two pieces, of which one is far away and the other deep in a block */
+static void volume_of_a_piece(void **state)
+{
+    (void)state;
+    flr_mesh *piece = box(0.005, 0.005, 0.005);
+    flr_vec3 v[16];
+    flr_triangle t[24];
+    for (int i = 0; i < 16; i++) {
+        double by = i < 8 ? 0.2 : 0.04;
+        v[i] = flr_vec3_add(piece->vertices[i % 8], flr_vec3_make(by, i < 8 ? 0 : by, 0.04));
+    }
+    for (int i = 0; i < 24; i++)
+        for (int k = 0; k < 3; k++) t[i].v[k] = piece->triangles[i % 12].v[k] + (i < 12 ? 0 : 8);
+    flr_mesh_def def = flr_default_mesh_def();
+    def.vertices = v, def.vertex_count = 16, def.triangles = t, def.triangle_count = 24;
+    flr_mesh *mesh;
+    flr_fit *fit, *block = fit_of(0.1, 0.1, 0.1);
+    flr_error error;
+    assert_ok(flr_mesh_create(&def, &mesh, &error), error);
+    assert_ok(flr_fit_build(mesh, NULL, &fit, &error), error);
+    flr_clash_part parts[2] = {{block, at(0, 0, 0)}, {fit, at(0, 0, 0)}};
+    flr_clash_list list = find(parts, 2, 0, false);
+    assert_int_equal(list.pair_count, 1);
+    assert_int_equal(list.pairs[0].state, FLR_CLASH_OVERLAP);
+    near(list.pairs[0].volume, 1.25e-7, 2.5e-8);
+    flr_clash_list_free(&list);
+    flr_mesh_destroy(mesh);
+    flr_mesh_destroy(piece);
+    flr_fit_destroy(fit);
+    flr_fit_destroy(block);
+}
+
 /* thin bars that cross between their samples */
 static void crossing_bars(void **state)
 {
@@ -178,6 +232,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(states),
+        cmocka_unit_test(one_in_place_of_other),
+        cmocka_unit_test(volume_of_a_piece),
         cmocka_unit_test(crossing_bars),
         cmocka_unit_test(no_missed_pair),
         cmocka_unit_test(pairs_can_be_left_out),

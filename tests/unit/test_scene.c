@@ -191,6 +191,15 @@ static void meaning_is_checked_with_line_and_column(void **state)
     } cases[] = {
         {"", ", \"voxel\": 0", "s.json:6:42: parts[1].voxel: must be greater than 0"},
         {"", ", \"voxel\": -1", "s.json:6:42: parts[1].voxel: must be greater than 0"},
+        {"", ", \"mass\": 0", "s.json:6:41: parts[1].mass: must be greater than 0"},
+        {"", ", \"mass\": 1e-12", "s.json:6:41: parts[1].mass: must be from 1e-09 to 1e+09"},
+        {"", ", \"density\": 1e10", "s.json:6:44: parts[1].density: must be from 0.001 to 1e+09"},
+        {"", ", \"moving\": true, \"force\": [0, 1e300, 0]",
+         "s.json:6:58: parts[1].force: must be from -1e+06 to 1e+06 along each axis"},
+        {"", ", \"moving\": true, \"torque\": [0, 0, -2e6]",
+         "s.json:6:59: parts[1].torque: must be from -1e+06 to 1e+06 along each axis"},
+        {"", ", \"moving\": true, \"spring\": {\"stiffness\": 1e30}",
+         "s.json:6:73: parts[1].spring.stiffness: must be from 1e-09 to 1e+09"},
         {"", ", \"voxel\": \"1mile\"",
          "s.json:6:42: parts[1].voxel: size '1mile': unknown unit 'mile'; use one of um, mm, cm, "
          "m, in, ft"},
