@@ -274,14 +274,15 @@ if (feeler && cad) await step('two files are dropped, one of them STEP', async (
     await until(page, (wanted) => document.getElementById('file-dialog').open && document.getElementById('file-name').textContent.startsWith(wanted), `the form for ${name}`, name);
     check((await page.locator('#file-unit').inputValue()) === (name.endsWith('step') ? '' : 'mm'), `${name}: STEP says its unit, STL does not`);
     await page.locator('#file-advanced').evaluate((more) => (more.open = true));
-  await page.locator('#file-voxel').fill('2');
+    await page.locator('#file-voxel').fill('2');
     await page.locator('#file-dialog button.primary').click();
   }
-  for (const name of ['assembly', 'cap'])
+  // the assembly's parts keep their names
+  for (const name of ['block:1', 'block:2', 'ball', 'cap'])
     await until(page, (wanted) => window.feeler.parts.some((part) => part.name.startsWith(wanted) && part.ready), `${name} is there`, name);
   await until(page, () => window.feeler.loaded, 'their meshes are there');
-  const triangles = await page.evaluate(() => window.feeler.parts.length);
-  check(triangles === 6, `${triangles} parts`);
+  const parts = await page.evaluate(() => window.feeler.parts.length);
+  check(parts === 8, `${parts} parts`);
 });
 
 await step('a file with y up is stood up, what is no mesh is told with what is read, and undo says when it is at the end', async () => {
