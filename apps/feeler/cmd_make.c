@@ -131,7 +131,11 @@ static flr_result fit_options(const make_values *make, flr_model_fit_options *op
     *options = (flr_model_fit_options){.gap = make->gap, .chord = make->chord};
     if (make->number)
         return flr_fail(error, FLR_BAD_ARGUMENT, "a fit always has two parts; leave --number away");
-    return make->size ? flr_model_fit_parse_size(make->size, &options->size, error) : FLR_OK;
+    if (!make->size) return FLR_OK;
+    flr_result result = flr_model_fit_parse_size(make->size, &options->size, error);
+    if (result == FLR_OK && options->size == 0) /* which would ask for the usual one */
+        result = flr_fail(error, FLR_BAD_ARGUMENT, "--size must be greater than 0");
+    return result;
 }
 
 static void tell_fit(flr_cli *cli, const flr_model_fit *fit, const flr_model_fit_options *options,
@@ -273,13 +277,14 @@ static const flr_option options[] = {
                .min = 1, .max = 1000),
     FLR_OPTION(SIZE, offsetof(make_values, gap), "gap", "SIZE",
                "of a fit: the least distance of the two parts, from 0.01mm; default 0.1mm",
-               .letter = 'g'),
+               .letter = 'g', .min = 1e-5),
     FLR_OPTION(TEXT, offsetof(make_values, size), "size", "SIZE",
                "of a fit: M3 to M20 for a thread, else a length; feeler make fit --list tells what "
                "it measures"),
     FLR_OPTION(SIZE, offsetof(make_values, chord), "chord", "SIZE",
                "of a fit: how far its polygons may stray from round surfaces; default: the gap / "
-               "150, but at least 0.00025mm"),
+               "150, but at least 0.00025mm",
+               .min = 5e-8),
     FLR_SWITCH(offsetof(make_values, list), "list", "list the scenarios, or the fits"),
     FLR_SWITCH(offsetof(make_values, force), "force",
                "write into a folder that is not empty; files of the same name are replaced"),

@@ -35,6 +35,10 @@ json '.measured_gap >= 0.00005 and .measured_gap <= 0.00007'
 # ---- what is refused ----
 expect 2 feeler make fit
 says 'needs the name of a fit'
+for none in '--gap 0mm' '--size 0mm' '--chord 0mm'; do
+  expect 2 feeler make fit round-peg $none --out x
+  says "${none%% *} must be"
+done
 expect 2 feeler make fit tread --out x
 says 'did you mean thread'
 expect 2 feeler make fit sofa --out x
@@ -50,7 +54,7 @@ says 'goes from 3 to 20 mm, not 30'
 expect 2 feeler make fit thread --size M3 --gap 0.1mm --out x
 says 'the gap goes from 0.01 to 0.0375 mm, not 0.1'
 expect 2 feeler make fit key --gap 0.001mm --out x
-says 'the gap goes from 0.01 to 0.4 mm, not 0.001'
+says "must be at least 0.01 mm, not 0.001mm"
 expect 2 feeler make fit key --size blue --out x
 says 'is not a size'
 expect 2 feeler make fit key --chord 1mm --out x
