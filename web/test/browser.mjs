@@ -138,6 +138,18 @@ export async function take(page, name) {
   throw new Error(`'${name}' cannot be taken`);
 }
 
+/** clicks a part until it is selected: as with take(), a page that is drawn slowly may have shown something else there */
+export async function click_part(page, name) {
+  for (const patience = new Patience(page); !(await patience.spent());) {
+    const place = await find_part(page, name);
+    await page.mouse.click(place.x, place.y);
+    // what the click changed is there after the next look, which was asked for before this one
+    await page.evaluate(() => new Promise((done) => window.requestAnimationFrame(() => window.requestAnimationFrame(done))));
+    if ((await page.evaluate(() => window.feeler.selected)) === (await part_of(page, name)).part) return place;
+  }
+  throw new Error(`'${name}' cannot be selected`);
+}
+
 /** waits until the controller has the hand where this page has put it */
 export async function arrived(page) {
   await until(page, () => {

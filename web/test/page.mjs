@@ -2,7 +2,7 @@
 // against `PROGRAM serve` of the scene of test/scene.mjs, without one against the mock. The folder has an assembly.step.
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { arrived, drag_by, find_chromium, find_part, frames, launch, let_go, new_page, NONE, open_page, part_of, settled, take, until } from './browser.mjs';
+import { arrived, click_part, drag_by, find_chromium, find_part, frames, launch, let_go, new_page, NONE, open_page, part_of, settled, take, until } from './browser.mjs';
 import { start } from './mock.mjs';
 import { cube_stl } from './scene.mjs';
 import { demo, guard, serve } from './serve.mjs';
@@ -347,9 +347,7 @@ await step('keys, gizmo, section, theme, help', async () => {
   // a click on a fixed part selects it and does not turn the view; alone it is seen, and all again
   await page.keyboard.press('0');
   const eye = await page.evaluate(() => window.feeler.eye.p);
-  const bay = await find_part(page, 'bay');
-  await page.mouse.click(bay.x, bay.y);
-  await until(page, () => window.feeler.parts.find((part) => part.part === window.feeler.selected)?.name === 'bay', 'a click selects');
+  await click_part(page, 'bay');
   check((await page.evaluate(() => window.feeler.eye.p)).every((value, k) => Math.abs(value - eye[k]) < 1e-9), 'the view stays');
   const hidden = () => [...document.querySelectorAll('#parts .part-eye')].filter((one) => one.getAttribute('aria-pressed') === 'false').length;
   await page.keyboard.press('i');
