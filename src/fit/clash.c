@@ -359,7 +359,7 @@ flr_result flr_clash_find(const flr_clash_def *def, flr_clash_list *list, flr_er
     size_t kept = 0;
     for (size_t i = 0; i < c.count; i++)
         if (c.pairs[i].state != FLR_CLASH_OK || def->all) c.pairs[kept++] = c.pairs[i];
-    qsort(c.pairs, kept, sizeof *c.pairs, by_severity);
+    if (kept) qsort(c.pairs, kept, sizeof *c.pairs, by_severity);
     uint64_t all = (uint64_t)def->part_count * (def->part_count - (def->part_count > 0)) / 2;
     *list = (flr_clash_list){.pairs = c.pairs,
                              .pair_count = kept,

@@ -166,7 +166,7 @@ static bool still_known(flr_world *w, const flr_tight_near *n, flr_tight_ahead *
     uint32_t capacity, count = ahead->result.contact_count;
     flr_fit_contact *list = flr_tight_room(e, &capacity);
     if (count > capacity) return false;
-    memcpy(list, e->raw[0] + ahead->first, count * sizeof *list);
+    if (count) memcpy(list, e->raw[0] + ahead->first, count * sizeof *list);
     ahead->recent = true;
     ahead->first = e->raw_count;
     e->raw_count += count;
