@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const double mm = 1e-3;
 
@@ -267,5 +268,55 @@ flr_result flr_fit_case_make(flr_env *env, size_t index, const char *folder, con
                             : make_assembly(env, &assemblies[index - OWNS], models, fit, error);
     if (result == FLR_OK) result = load_meshes(env, fit, error);
     if (result != FLR_OK) flr_fit_case_free(fit);
+    return result;
+}
+
+/* ---- all of them ---- */
+
+static flr_result visit_cases(flr_env *env, const flr_bench_options *options, const char *folder,
+                              flr_fit_case_visit visit, FILE *out, flr_error *error)
+{
+    const char *models = options->models ? options->models : "../shared/models";
+    flr_result result = FLR_OK;
+    bool first = true;
+    for (size_t i = 0; i < flr_fit_case_count() && result == FLR_OK; i++) {
+        flr_fit_case fit;
+        result = flr_fit_case_make(env, i, folder, models, &fit, error);
+        if (result == FLR_NOT_FOUND) {
+            result = FLR_OK;
+            continue;
+        }
+        if (result != FLR_OK) break;
+        if (!options->scene || !strncmp(fit.name, options->scene, strlen(options->scene))) {
+            result = visit(env, options, &fit, first, out, error);
+            first = false;
+        }
+        flr_fit_case_free(&fit);
+    }
+    if (result == FLR_OK && first)
+        return flr_fail(error, FLR_BAD_ARGUMENT, "no fit begins with \"%s\"", options->scene);
+    return result;
+}
+
+flr_result flr_fit_cases_bench(flr_env *env, const flr_bench_options *options,
+                               void (*head)(const flr_bench_options *options, FILE *out),
+                               flr_fit_case_visit visit, FILE *out, flr_error *error)
+{
+    const char *parent = options->scratch ? options->scratch : getenv("TMPDIR");
+    char folder[1024];
+    if (snprintf(folder, sizeof folder, "%s/feeler-bench-%ld", parent ? parent : "/tmp",
+                 (long)getpid()) >= (int)sizeof folder)
+        return flr_fail(error, FLR_BAD_ARGUMENT, "%s: the path is too long", parent);
+    flr_result result = flr_path_make_folder(env, folder, error);
+    if (result != FLR_OK) return result;
+    flr_bench_conditions conditions = flr_bench_look(env);
+    if (options->json) fputs("{", out);
+    flr_bench_print_conditions(&conditions, options->json, out);
+    head(options, out);
+    flr_bench_catch_begin();
+    result = visit_cases(env, options, folder, visit, out, error);
+    flr_path_remove_tree(env, folder, NULL);
+    flr_bench_catch_end();
+    if (options->json && result == FLR_OK) fputs("]}\n", out);
     return result;
 }

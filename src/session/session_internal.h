@@ -14,6 +14,8 @@
 
 #define FLR_SESSION_MS ((int64_t)1000000)
 #define FLR_SESSION_S  ((int64_t)1000000000)
+/* A join that has been answered once goes on through interruptions for so many seconds. */
+#define FLR_SESSION_JOIN_S 30
 
 enum {
     FLR_SESSION_EVENTS = 1024,
@@ -169,8 +171,7 @@ bool flr_session_put_place(flr_session *session, uint32_t part, uint32_t number,
                            flr_pose T_world_part);
 
 /* session_lead.c */
-void flr_session_on_closed(flr_session *session, uint32_t connection, flr_connections_cause cause,
-                           const char *why);
+void flr_session_on_closed(flr_session *session, const flr_connections_event *closed);
 /* Takes over, takes out who is away too long, asks to be let in. */
 void flr_session_lead_service(flr_session *session, int64_t now);
 

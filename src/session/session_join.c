@@ -377,7 +377,7 @@ void flr_session_on_refused(flr_session *p, uint32_t connection,
 bool flr_session_is_sent_on(const flr_session *p, int64_t now)
 {
     return p->phase == FLR_PHASE_JOINING && !flr_address_equal(p->target, p->host) &&
-           now - p->began_ns < 30 * FLR_SESSION_S;
+           now - p->began_ns < FLR_SESSION_JOIN_S * FLR_SESSION_S;
 }
 
 /* It was sent on to a leader that does not let it in within the time of a handshake and some more: who sent it on hears nothing

@@ -19,23 +19,34 @@ static void lose(flr_session *p, flr_peer *peer, bool bye)
     flr_session_membership_changed(p);
 }
 
-void flr_session_on_closed(flr_session *p, uint32_t connection, flr_connections_cause cause,
-                           const char *why)
+/* The connection to whom this side asks to let it in is gone. */
+static void lose_target(flr_session *p, const flr_connections_event *closed, int64_t now)
+{
+    p->target_connection = 0;
+    p->join_ns = now + FLR_SESSION_S / 2;
+    // it was sent on to a leader that is not there any more: the others will notice, too
+    if (flr_session_is_sent_on(p, now)) {
+        p->target = p->host;
+        return;
+    }
+    // it had answered, so address and token are right: an interruption, worth another call
+    bool interrupted = closed->kind == FLR_CONNECTIONS_CLOSED &&
+                       closed->cause == FLR_CONNECTIONS_SILENCE &&
+                       now - p->began_ns < FLR_SESSION_JOIN_S * FLR_SESSION_S;
+    if (p->phase != FLR_PHASE_JOINING || closed->cause == FLR_CONNECTIONS_REPLACED || interrupted)
+        return;
+    flr_session_event event = {.kind = FLR_SESSION_REFUSED};
+    snprintf(event.sentence, sizeof event.sentence, "%s", closed->why);
+    flr_session_tell(p, event);
+    p->phase = FLR_PHASE_NONE;
+}
+
+void flr_session_on_closed(flr_session *p, const flr_connections_event *closed)
 {
     int64_t now = flr_session_now(p);
-    if (connection == p->target_connection) {
-        p->target_connection = 0;
-        p->join_ns = now + FLR_SESSION_S / 2;
-        // it was sent on to a leader that is not there any more: the others will notice, too
-        if (flr_session_is_sent_on(p, now)) {
-            p->target = p->host;
-        } else if (p->phase == FLR_PHASE_JOINING && cause != FLR_CONNECTIONS_REPLACED) {
-            flr_session_event event = {.kind = FLR_SESSION_REFUSED};
-            snprintf(event.sentence, sizeof event.sentence, "%s", why);
-            flr_session_tell(p, event);
-            p->phase = FLR_PHASE_NONE;
-        }
-    }
+    uint32_t connection = closed->connection;
+    flr_connections_cause cause = closed->cause;
+    if (connection == p->target_connection) lose_target(p, closed, now);
     for (uint32_t i = 0; i < p->peer_count; i++) {
         flr_peer *peer = &p->peers[i];
         if (peer->calling == connection) {

@@ -192,7 +192,7 @@ void flr_session_close_connection(flr_session *p, uint32_t connection, const cha
 static void on_closed(flr_session *p, const flr_connections_event *event)
 {
     forget_connection(p, event->connection);
-    flr_session_on_closed(p, event->connection, event->cause, event->why);
+    flr_session_on_closed(p, event);
     flr_session_bind(p);
 }
 

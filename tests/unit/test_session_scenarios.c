@@ -98,6 +98,32 @@ static void test_waits_for_scene(void **state)
     flr_test_sessions_end(&s);
 }
 
+/* The network is interrupted after the host has answered, and before it lets in: the guest calls again by itself. Where the host
+ * does not come back, it gives up. */
+static void test_interrupted_join(void **state)
+{
+    (void)state;
+    for (int back = 1; back >= 0; back--) {
+        flr_test_sessions s;
+        flr_test_sessions_begin(&s, 7, &flr_test_lan, 2);
+        s.sites[0].loads = true;
+        flr_test_session_start(&s.sites[1]);
+        flr_session_join(s.sites[1].session, s.sites[0].address);
+        flr_test_sessions_pass(&s, 2);
+        assert_int_equal(s.sites[1].news, 1);
+        flr_sim_set_group(s.sites[1].env, 1);
+        flr_test_sessions_pass(&s, 4);
+        assert_int_equal(s.sites[1].refused, 0);
+        if (back) flr_sim_heal(s.sim);
+        flr_session_ready(s.sites[0].session, true);
+        flr_test_sessions_pass(&s, back ? 2 : 10);
+        assert_int_equal(flr_test_session_members(&s.sites[0]), back ? 2 : 1);
+        assert_int_equal(flr_session_is_in(s.sites[1].session), back);
+        assert_int_equal(s.sites[1].refused, !back);
+        flr_test_sessions_end(&s);
+    }
+}
+
 static void test_two_hold_one(void **state)
 {
     (void)state;
@@ -356,15 +382,11 @@ static void test_another_scene(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_join_and_leave),
-        cmocka_unit_test(test_odd_names),
-        cmocka_unit_test(test_waits_for_scene),
-        cmocka_unit_test(test_two_hold_one),
-        cmocka_unit_test(test_takeover),
-        cmocka_unit_test(test_partition),
-        cmocka_unit_test(test_one_number_twice),
-        cmocka_unit_test(test_watcher),
-        cmocka_unit_test(test_relay),
+        cmocka_unit_test(test_join_and_leave),  cmocka_unit_test(test_odd_names),
+        cmocka_unit_test(test_waits_for_scene), cmocka_unit_test(test_interrupted_join),
+        cmocka_unit_test(test_two_hold_one),    cmocka_unit_test(test_takeover),
+        cmocka_unit_test(test_partition),       cmocka_unit_test(test_one_number_twice),
+        cmocka_unit_test(test_watcher),         cmocka_unit_test(test_relay),
         cmocka_unit_test(test_another_scene),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
