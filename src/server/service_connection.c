@@ -1,5 +1,7 @@
 /* connections: which there are, what they may cost, and when they are heard */
 #include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -76,6 +78,10 @@ void flr_service_connection_begin(flr_service *service, flr_service_connection *
     connection->deadline = connection->opened + request_ns;
     connection->next = service->connections;
     service->connections = connection;
+    // what waits in the kernel for a slow client is old when it arrives: states are rather left out
+    int unsent = FLR_SERVICE_UNSENT;
+    (void)setsockopt(lws_get_socket_fd(wsi), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent,
+                     sizeof unsent);
 }
 
 void flr_service_connection_end(flr_service_connection *connection)

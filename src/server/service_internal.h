@@ -99,7 +99,8 @@ json_t *flr_service_membership(const flr_service *service);
 
 /* ---- service_connection.c; an int is what lws wants of its callback: -1 closes ---- */
 enum {
-    FLR_SERVICE_READ = 65536, /* bytes that are read at once */
+    FLR_SERVICE_READ = 65536,   /* bytes that are read at once */
+    FLR_SERVICE_UNSENT = 65536, /* bytes that may wait for a client before more is written */
     FLR_SERVICE_SPARE =
         64, /* connections beside clients: pages being loaded, requests that are not complete */
     FLR_SERVICE_PER_ADDRESS = 48 /* of these for one address, or one /64 of IPv6 */

@@ -1,5 +1,7 @@
 /* the controller and clients without manners: junk, floods, silence, too many of them. The loop goes on. */
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -240,6 +242,35 @@ static void test_stalled_among_twenty(void **state)
     for (int i = 0; i < CLIENTS; i++) flr_test_ws_close(&clients[i]);
 }
 
+/* The controller's end of a connection; -1: not found. */
+static int other_end(int socket)
+{
+    struct sockaddr_in own, peer;
+    socklen_t size = sizeof own;
+    assert_int_equal(getsockname(socket, (struct sockaddr *)&own, &size), 0);
+    for (int fd = 3; fd < 1024; fd++) {
+        size = sizeof peer;
+        if (fd != socket && getpeername(fd, (struct sockaddr *)&peer, &size) == 0 &&
+            peer.sin_family == AF_INET && peer.sin_port == own.sin_port)
+            return fd;
+    }
+    return -1;
+}
+
+/* What waits in the kernel for a client that reads slowly is bounded: it gets fewer states, not old ones. */
+static void test_slow_reader(void **state)
+{
+    (void)state;
+    flr_test_ws ws;
+    join(&ws);
+    int fd = other_end(ws.socket), unsent = 0;
+    socklen_t size = sizeof unsent;
+    assert_gt(fd, 2);
+    assert_int_equal(getsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, &size), 0);
+    assert_int_equal(unsent, 65536);
+    flr_test_ws_close(&ws);
+}
+
 static void test_too_many(void **state)
 {
     (void)state;
@@ -292,6 +323,7 @@ int main(void)
         cmocka_unit_test(test_oversize),
         cmocka_unit_test(test_silent_one_is_dropped),
         cmocka_unit_test(test_stalled_among_twenty),
+        cmocka_unit_test(test_slow_reader),
         cmocka_unit_test(test_too_many),
         cmocka_unit_test(test_port_in_use),
     };
