@@ -51,6 +51,9 @@ static bool is_client(const flr_service_connection *c)
 void flr_service_connection_make_room(flr_service *service, lws_sockfd_type socket)
 {
     address_of(socket, service->arriving, service->arriving_network);
+    // what waits in the kernel for a slow client is old when it arrives: states are rather left out
+    int unsent = FLR_SERVICE_UNSENT;
+    (void)setsockopt(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
     unsigned all = 0, same = 0;
     /* the list begins with the youngest: what is found last is the oldest */
     flr_service_connection *oldest = NULL, *oldest_same = NULL;
@@ -78,10 +81,6 @@ void flr_service_connection_begin(flr_service *service, flr_service_connection *
     connection->deadline = connection->opened + request_ns;
     connection->next = service->connections;
     service->connections = connection;
-    // what waits in the kernel for a slow client is old when it arrives: states are rather left out
-    int unsent = FLR_SERVICE_UNSENT;
-    (void)setsockopt(lws_get_socket_fd(wsi), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent,
-                     sizeof unsent);
 }
 
 void flr_service_connection_end(flr_service_connection *connection)

@@ -109,7 +109,8 @@ int64_t flr_service_now(flr_service *service);
 void flr_service_connection_begin(flr_service *service, flr_service_connection *connection,
                                   struct lws *wsi);
 void flr_service_connection_end(flr_service_connection *connection);
-/* Makes room for a connection that is about to be accepted: closes the oldest one that has not become a client. */
+/* Readies the socket of a connection that is about to be accepted, and makes room: closes the oldest one that has not become a
+ * client. */
 void flr_service_connection_make_room(flr_service *service, lws_sockfd_type socket);
 int flr_service_connection_receive(flr_service_connection *connection, uint8_t *bytes, size_t size);
 int flr_service_connection_writable(flr_service_connection *connection);
