@@ -118,7 +118,7 @@ static const flr_option options[] = {
      .argument = "NAMES",
      .help =
          "parts or groups that can be picked up, separated by commas, with * ? [a-z]; the others "
-         "are fixed; default: all but the largest part",
+         "are fixed; default: all but the largest of several",
      .offset = offsetof(scene_values, move)},
     {.name = "fix",
      .type = FLR_OPTION_TEXT,

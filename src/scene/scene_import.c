@@ -243,6 +243,10 @@ static bool matches(const import_block *b, const char *pattern, size_t part)
 static flr_result apply_patterns(import_block *b, const char *patterns, bool moving,
                                  flr_error *error)
 {
+    if (!patterns[strspn(patterns, ",")])
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "a list of names to %s names nothing; write names between commas",
+                        moving ? "move" : "fix");
     for (const char *at = patterns; *at;) {
         char pattern[PATH_BYTES];
         size_t size = strcspn(at, ",");
@@ -273,7 +277,8 @@ static flr_result choose_moving(import_block *b, flr_error *error)
         double size = flr_vec3_length2(flr_box3_size(b->shapes[i]->bounds));
         if (size > largest) largest = size, base = i;
     }
-    if (!def->move && !def->fix) b->parts[base].moving = false;
+    // a single part has nothing to fit into yet; what may come beside it does not have to move
+    if (!def->move && !def->fix && b->part_count > 1) b->parts[base].moving = false;
     flr_result result = def->move ? apply_patterns(b, def->move, true, error) : FLR_OK;
     if (result == FLR_OK && def->fix) result = apply_patterns(b, def->fix, false, error);
     return result;

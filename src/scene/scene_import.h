@@ -36,7 +36,7 @@ typedef struct flr_scene_import_report {
 /* Reads the files, writes their distinct shapes and then the scene file: whole or not at all. Names
  * become unique ("bolt:1", "bolt:2"); a part without one is called after its file. Patterns (* ? [a-z])
  * match the name of a part, of a group around it, or both as a path ("pump/bolt*"). Without `move` and
- * `fix`, every part can be picked up but the largest. With `move` alone, the others are fixed; with `fix`
+ * `fix`, every part can be picked up but the largest of several. With `move` alone, the others are fixed; with `fix`
  * alone, the others move. A pattern that matches nothing is FLR_NOT_FOUND. */
 flr_result flr_scene_import(const flr_scene_import_def *def, flr_scene_import_report *report,
                             flr_error *error);

@@ -14,7 +14,11 @@ expect 2 feeler scene ball/ball.stl
 says 'say where the scene goes'
 expect 3 feeler scene ball/ball.stl --out other.json --move nobody
 says 'no part or group is called "nobody"'
+expect 3 feeler scene ball/ball.stl --out other.json --move ,
+says 'names nothing'
 [ -e other.json ] && fail "a scene was written" || pass
+expect 0 feeler scene ball/ball.stl --out single.json
+tells '1 part, 1 of them can be picked up'
 expect 0 feeler info pair.json
 
 # ---- clashes: two cubes that share a slab of 1 mm ----
