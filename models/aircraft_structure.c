@@ -88,13 +88,10 @@ static void floor_beam(flr_kit *kit, double x)
     flr_pose web = flr_kit_frame(v3(x - 0.0015, 0, 0), v3(1, 0, 0), v3(0, 1, 0));
     flr_kit_prism(kit, web, &o, 0.003);
     for (int i = 0; i < 13; i++) {
-        flr_kit_outline lip;
         const flr_kit_corner c[] = {
             {0.050, 0, 0}, {0.060, 0, 0}, {0.056, 0.008, 0}, {0.050, 0.010, 0}};
-        flr_outline_clear(&lip);
-        flr_outline_corners(kit, &lip, c, 4);
-        flr_kit_revolve(kit, flr_kit_shift(web, -1.2 + 0.2 * i, top - depth / 2, 0.0015), &lip,
-                        flr_kit_sides(kit, 0.052));
+        flr_kit_lathe(kit, flr_kit_shift(web, -1.2 + 0.2 * i, top - depth / 2, 0.0015), c, 4,
+                      flr_kit_sides(kit, 0.052));
     }
     for (int edge = 0; edge < 2; edge++) {
         double z = edge ? top - depth : top;

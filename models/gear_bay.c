@@ -111,10 +111,8 @@ static void main_rib(flr_kit *kit, double x)
                                     {r + 0.012, -0.006, 0.002},
                                     {r + 0.012, 0.026, 0.003},
                                     {r - 0.004, 0.026, 0.003}};
-        flr_outline_clear(&lip);
-        flr_outline_corners(kit, &lip, l, 4);
-        flr_kit_revolve(kit, flr_kit_shift(at, holes[i][0], holes[i][1], 0), &lip,
-                        flr_kit_sides(kit, r));
+        flr_kit_lathe(kit, flr_kit_shift(at, holes[i][0], holes[i][1], 0), l, 4,
+                      flr_kit_sides(kit, r));
     }
     /* bearing housing with cap and bolts, edge flanges, rows of bolts to the roof */
     flr_pose bearing = flr_kit_frame(v3(x - 0.045, 0, 3.98), v3(1, 0, 0), v3(0, 1, 0));
