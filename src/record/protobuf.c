@@ -80,7 +80,7 @@ void flr_proto_describe(flr_bytes *bytes, const char *file, const char *package,
         for (const flr_proto_field *f = m->fields; f->name; f++) {
             size_t field = flr_proto_begin(bytes, MESSAGE_FIELD);
             flr_proto_text(bytes, FIELD_NAME, f->name);
-            flr_proto_uint(bytes, FIELD_NUMBER, f->number);
+            flr_proto_uint(bytes, FIELD_NUMBER, (uint64_t)(f - m->fields) + 1);
             flr_proto_uint(bytes, FIELD_LABEL, f->repeated ? 3 : 1);
             flr_proto_uint(bytes, FIELD_TYPE, (uint64_t)f->type);
             if (f->message) flr_proto_text(bytes, FIELD_TYPE_NAME, f->message);
