@@ -3,7 +3,6 @@
  * The mesh is a torus with waves, as many triangles as the landing gear of the paper; its files
  * are written to a scratch folder and read back, each time in a fresh process, from the page
  * cache. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

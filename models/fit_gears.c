@@ -3,7 +3,6 @@
  * Module m, pressure angle 20 degrees, addendum m, dedendum 1.25 m. The normal offset of an involute
  * is the same involute turned about its centre: teeth are thinned by turning each flank, half the
  * gap for each gear, and the flanks keep the gap along the line of action on both sides. */
-#include <stdlib.h>
 
 #include "models/fit_kit.h"
 

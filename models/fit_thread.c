@@ -7,7 +7,6 @@
  * Each thread is a ridge that winds about a cylinder: about the bolt's at its minor diameter, within
  * the nut's bore at its major one. It rises from nothing in a quarter of a turn and ends likewise,
  * so that both ends are whole, and the cylinder goes on beyond them. */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "models/fit_kit.h"

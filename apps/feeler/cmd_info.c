@@ -1,5 +1,4 @@
 /* feeler info: what a mesh or a scene is, in words, as JSON, as a picture */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* feeler replay: a recording run again, and compared frame by frame */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "feeler/version.h"

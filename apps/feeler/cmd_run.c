@@ -1,6 +1,5 @@
 /* feeler run: a scene, a hand and a number of frames, without a person */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

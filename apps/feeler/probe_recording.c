@@ -2,7 +2,6 @@
 #include "probe_recording.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"

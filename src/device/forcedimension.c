@@ -4,7 +4,6 @@
  * newest wrench, again. Metres; x towards the person, y to the right, z up. Names are those of its
  * reference manual. */
 #include <dlfcn.h>
-#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -1,5 +1,4 @@
 /* which format is it? */
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 

@@ -153,10 +153,3 @@ bool flr_proto_next(flr_proto_look *look, flr_proto_value *value)
     }
     return !look->bad;
 }
-
-double flr_proto_as_double(const flr_proto_value *value)
-{
-    double d;
-    memcpy(&d, &value->integer, sizeof d);
-    return d;
-}

@@ -70,6 +70,4 @@ typedef struct flr_proto_value {
 /* The next field; false at the end and when it is bad. */
 bool flr_proto_next(flr_proto_look *look, flr_proto_value *value);
 
-double flr_proto_as_double(const flr_proto_value *value);
-
 #endif

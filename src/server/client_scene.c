@@ -1,5 +1,4 @@
 /* what there is, as messages */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"

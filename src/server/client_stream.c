@@ -1,6 +1,5 @@
 /* states, what is near, meshes: made when there is room to send them */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"

@@ -1,5 +1,4 @@
 /* how the membership comes about: commands, claims, and reports to its user */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
