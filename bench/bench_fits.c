@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "bench/bench.h"
 #include "bench/fit_cases.h"
@@ -319,10 +318,6 @@ static void tell_case(const flr_bench_options *options, const flr_fit_case *fit,
 
 static void tell_head(const flr_bench_options *options, FILE *out)
 {
-    if (options->json) {
-        fputs(", \"fits\": [", out);
-        return;
-    }
     fprintf(out,
             "a frame of a simulated hand at %d Hz, from assembled to free; processor time of the "
             "thread; a run ends after %.3g s\nleast distance in mm: reported (from, to), and exact "
@@ -359,52 +354,11 @@ static flr_result bench_case(flr_env *env, const flr_bench_options *options,
     return result;
 }
 
-static flr_result bench_cases(flr_env *env, const flr_bench_options *options, const char *folder,
-                              FILE *out, flr_error *error)
-{
-    const char *models = options->models ? options->models : "../shared/models";
-    flr_result result = FLR_OK;
-    bool first = true;
-    for (size_t i = 0; i < flr_fit_case_count() && result == FLR_OK; i++) {
-        flr_fit_case fit;
-        result = flr_fit_case_make(env, i, folder, models, &fit, error);
-        if (result == FLR_NOT_FOUND) {
-            result = FLR_OK;
-            continue;
-        }
-        if (result != FLR_OK) break;
-        if (!options->scene || !strncmp(fit.name, options->scene, strlen(options->scene))) {
-            result = bench_case(env, options, &fit, first, out, error);
-            first = false;
-        }
-        flr_fit_case_free(&fit);
-    }
-    if (result == FLR_OK && first)
-        return flr_fail(error, FLR_BAD_ARGUMENT, "no fit begins with \"%s\"", options->scene);
-    return result;
-}
-
 flr_result flr_bench_fits(flr_env *env, const flr_bench_options *options, FILE *out,
                           flr_error *error)
 {
     if (!is_engine(options->engine))
         return flr_fail(error, FLR_BAD_ARGUMENT,
                         "no engine \"%s\"; use shell, smooth, spheres or exact", options->engine);
-    const char *parent = options->scratch ? options->scratch : getenv("TMPDIR");
-    char folder[1024];
-    if (snprintf(folder, sizeof folder, "%s/feeler-bench-%ld", parent ? parent : "/tmp",
-                 (long)getpid()) >= (int)sizeof folder)
-        return flr_fail(error, FLR_BAD_ARGUMENT, "%s: the path is too long", parent);
-    flr_result result = flr_path_make_folder(env, folder, error);
-    if (result != FLR_OK) return result;
-    flr_bench_conditions conditions = flr_bench_look(env);
-    if (options->json) fputs("{", out);
-    flr_bench_print_conditions(&conditions, options->json, out);
-    tell_head(options, out);
-    flr_bench_catch_begin();
-    result = bench_cases(env, options, folder, out, error);
-    flr_path_remove_tree(env, folder, NULL);
-    flr_bench_catch_end();
-    if (options->json && result == FLR_OK) fputs("]}\n", out);
-    return result;
+    return flr_fit_cases_bench(env, options, out, tell_head, bench_case, error);
 }

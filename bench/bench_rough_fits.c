@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "bench/bench.h"
 #include "bench/fit_cases.h"
@@ -233,10 +232,7 @@ static void tell(const flr_bench_options *options, const flr_fit_case *fit, cons
 
 static void tell_head(const flr_bench_options *options, FILE *out)
 {
-    if (options->json) {
-        fputs(", \"fits\": [", out);
-        return;
-    }
+    (void)options;
     fprintf(
         out,
         "hands with %.0f N pull, tap, hit and twist at 250, 1000 and 4000 Hz; meeting: frames "
@@ -248,56 +244,23 @@ static void tell_head(const flr_bench_options *options, FILE *out)
         "p50 [us]", "p99 [us]", "p99.9", "worst");
 }
 
-static flr_result rough_cases(flr_env *env, const flr_bench_options *options, const char *folder,
-                              FILE *out, flr_error *error)
+static flr_result bench_case(flr_env *env, const flr_bench_options *options,
+                             const flr_fit_case *fit, bool first, FILE *out, flr_error *error)
 {
-    const char *models = options->models ? options->models : "../shared/models";
+    (void)env;
     const uint64_t frames = options->frames ? options->frames : ROUGH_FRAMES / options->divide;
     rough_count *count = calloc(1, sizeof *count);
-    flr_result result = count ? FLR_OK : flr_fail(error, FLR_NO_MEMORY, "out of memory");
-    bool first = true;
-    for (size_t i = 0; i < flr_fit_case_count() && result == FLR_OK; i++) {
-        flr_fit_case fit;
-        result = flr_fit_case_make(env, i, folder, models, &fit, error);
-        if (result == FLR_NOT_FOUND) {
-            result = FLR_OK;
-            continue;
-        }
-        if (result != FLR_OK) break;
-        if (!options->scene || !strncmp(fit.name, options->scene, strlen(options->scene))) {
-            rough_rig axis = {0};
-            find_axis(&axis, &fit);
-            memset(count, 0, sizeof *count);
-            result = run_case(&fit, frames, count, error);
-            if (result == FLR_OK) tell(options, &fit, count, axis.lead != 0, first, out);
-            first = false;
-        }
-        flr_fit_case_free(&fit);
-    }
+    if (!count) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    rough_rig axis = {0};
+    find_axis(&axis, fit);
+    flr_result result = run_case(fit, frames, count, error);
+    if (result == FLR_OK) tell(options, fit, count, axis.lead != 0, first, out);
     free(count);
-    if (result == FLR_OK && first)
-        return flr_fail(error, FLR_BAD_ARGUMENT, "no fit begins with \"%s\"", options->scene);
     return result;
 }
 
 flr_result flr_bench_rough_fits(flr_env *env, const flr_bench_options *options, FILE *out,
                                 flr_error *error)
 {
-    const char *parent = options->scratch ? options->scratch : getenv("TMPDIR");
-    char folder[1024];
-    if (snprintf(folder, sizeof folder, "%s/feeler-bench-%ld", parent ? parent : "/tmp",
-                 (long)getpid()) >= (int)sizeof folder)
-        return flr_fail(error, FLR_BAD_ARGUMENT, "%s: the path is too long", parent);
-    flr_result result = flr_path_make_folder(env, folder, error);
-    if (result != FLR_OK) return result;
-    flr_bench_conditions conditions = flr_bench_look(env);
-    if (options->json) fputs("{", out);
-    flr_bench_print_conditions(&conditions, options->json, out);
-    tell_head(options, out);
-    flr_bench_catch_begin();
-    result = rough_cases(env, options, folder, out, error);
-    flr_path_remove_tree(env, folder, NULL);
-    flr_bench_catch_end();
-    if (options->json && result == FLR_OK) fputs("]}\n", out);
-    return result;
+    return flr_fit_cases_bench(env, options, out, tell_head, bench_case, error);
 }

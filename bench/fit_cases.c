@@ -269,3 +269,45 @@ flr_result flr_fit_case_make(flr_env *env, size_t index, const char *folder, con
     if (result != FLR_OK) flr_fit_case_free(fit);
     return result;
 }
+
+static flr_result run_all(flr_env *env, const flr_bench_options *options, const char *folder,
+                          FILE *out, flr_fit_case_run *run, flr_error *error)
+{
+    const char *models = options->models ? options->models : "../shared/models";
+    flr_result result = FLR_OK;
+    bool first = true;
+    for (size_t i = 0; i < flr_fit_case_count() && result == FLR_OK; i++) {
+        flr_fit_case fit;
+        result = flr_fit_case_make(env, i, folder, models, &fit, error);
+        if (result == FLR_NOT_FOUND) {
+            result = FLR_OK;
+            continue;
+        }
+        if (result != FLR_OK) break;
+        if (!options->scene || !strncmp(fit.name, options->scene, strlen(options->scene))) {
+            result = run(env, options, &fit, first, out, error);
+            first = false;
+        }
+        flr_fit_case_free(&fit);
+    }
+    if (result == FLR_OK && first)
+        return flr_fail(error, FLR_BAD_ARGUMENT, "no fit begins with \"%s\"", options->scene);
+    return result;
+}
+
+flr_result flr_fit_cases_bench(flr_env *env, const flr_bench_options *options, FILE *out,
+                               void (*head)(const flr_bench_options *options, FILE *out),
+                               flr_fit_case_run *run, flr_error *error)
+{
+    char folder[FLR_BENCH_PATH];
+    flr_result result = flr_bench_make_folder(env, options, folder, error);
+    if (result != FLR_OK) return result;
+    flr_bench_begin(env, options, "fits", out);
+    if (!options->json) head(options, out);
+    flr_bench_catch_begin();
+    result = run_all(env, options, folder, out, run, error);
+    flr_path_remove_tree(env, folder, NULL);
+    flr_bench_catch_end();
+    if (options->json && result == FLR_OK) fputs("]}\n", out);
+    return result;
+}
