@@ -86,24 +86,12 @@ static flr_result check(const flr_model_fit *fit, const flr_model_fit_options *o
 
 /* ---- scenes ---- */
 
-static double area(const flr_mesh *mesh)
-{
-    double sum = 0;
-    for (uint32_t i = 0; i < mesh->triangle_count; i++) {
-        const uint32_t *v = mesh->triangles[i].v;
-        flr_vec3 a = mesh->vertices[v[0]];
-        sum +=
-            v3_length(v3_cross(v3_sub(mesh->vertices[v[1]], a), v3_sub(mesh->vertices[v[2]], a)));
-    }
-    return sum / 2;
-}
-
 /* Voxels that see the gap where memory allows; points are moved inwards by what is missing. A point
  * is up to half a voxel's diagonal off its surface, and a surface voxel reaches a whole one. */
 static void choose_voxels(flr_model *model, const flr_model_fit_options *options)
 {
     const double voxels = 1.5e6, reach = 2.6;
-    double most = fmax(area(model->meshes[0].mesh), area(model->meshes[1].mesh));
+    double most = fmax(flr_mesh_area(model->meshes[0].mesh), flr_mesh_area(model->meshes[1].mesh));
     double voxel = fmax(options->gap / 3, sqrt(most / voxels));
     /* whole tenths of a micrometre, or micrometres */
     double parts = voxel < 10e-6 ? 1e7 : 1e6;
