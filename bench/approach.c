@@ -2,7 +2,6 @@
 #include "bench/approach.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "feeler/dynamics.h"
 #include "feeler/voxels.h"

@@ -69,6 +69,34 @@ void flr_bench_print_conditions(const flr_bench_conditions *conditions, bool jso
             conditions->compiler, conditions->date);
 }
 
+void flr_bench_begin(flr_env *env, const flr_bench_options *options, const char *key, FILE *out)
+{
+    flr_bench_conditions conditions = flr_bench_look(env);
+    if (options->json) fputs("{", out);
+    flr_bench_print_conditions(&conditions, options->json, out);
+    if (options->json) fprintf(out, ", \"%s\": [", key);
+}
+
+flr_result flr_bench_scenario(const char *name, const char **built, flr_model *model,
+                              flr_error *error)
+{
+    if (!strcmp(*built, name)) return FLR_OK;
+    flr_model_free(model);
+    *built = name;
+    return flr_scenario_build(flr_scenario_find(name), NULL, model, error);
+}
+
+flr_result flr_bench_make_folder(flr_env *env, const flr_bench_options *options,
+                                 char folder[FLR_BENCH_PATH], flr_error *error)
+{
+    const char *parent = options->scratch ? options->scratch : getenv("TMPDIR");
+    if (!parent) parent = "/tmp";
+    if (snprintf(folder, FLR_BENCH_PATH, "%s/feeler-bench-%ld", parent, (long)getpid()) >=
+        FLR_BENCH_PATH)
+        return flr_fail(error, FLR_BAD_ARGUMENT, "%s: the path is too long", parent);
+    return flr_path_make_folder(env, folder, error);
+}
+
 /* ---- stopping ---- */
 
 static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
@@ -197,7 +225,7 @@ double flr_bench_exponent(const double *x, const double *y, size_t count)
     return (n * sxy - sx * sy) / (n * sxx - sx * sx);
 }
 
-static int by_value(const void *a, const void *b)
+int flr_bench_by_value(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -205,6 +233,6 @@ static int by_value(const void *a, const void *b)
 
 double flr_bench_percentile(double *values, size_t count, double part)
 {
-    qsort(values, count, sizeof *values, by_value);
+    qsort(values, count, sizeof *values, flr_bench_by_value);
     return values[(size_t)((double)(count - 1) * part)];
 }

@@ -9,6 +9,8 @@
 #include "feeler/env.h"
 #include "feeler/math.h"
 #include "feeler/mesh.h"
+#include "models/models.h"
+#include "picture/plot.h"
 
 typedef struct flr_bench_options {
     bool json;           /* one JSON object in place of tables */
@@ -26,20 +28,21 @@ typedef struct flr_bench_options {
 
 flr_bench_options flr_default_bench_options(void);
 
+/* Measures one subject and tells `out`, as text or as one JSON object. */
+typedef flr_result flr_bench_subject(flr_env *env, const flr_bench_options *options, FILE *out,
+                                     flr_error *error);
+
 /* Reading and welding of mesh files: seconds, MB/s, memory, beside the bounds we promise. A missed
  * bound is printed, not an error. */
-flr_result flr_bench_mesh(flr_env *env, const flr_bench_options *options, FILE *out,
-                          flr_error *error);
+flr_bench_subject flr_bench_mesh;
 
 /* Voxelizing: time, memory and counts of the scenarios beside the papers' numbers, growth with the voxel size, and
  * the study of tree widths. */
-flr_result flr_bench_voxelize(flr_env *env, const flr_bench_options *options, FILE *out,
-                              flr_error *error);
+flr_bench_subject flr_bench_voxelize;
 
 /* Contact: what a query costs along the scenarios' own motions, by instruction set and with each idea switched off; how
  * cost grows with points, voxels and contacts. */
-flr_result flr_bench_contact(flr_env *env, const flr_bench_options *options, FILE *out,
-                             flr_error *error);
+flr_bench_subject flr_bench_contact;
 
 /* The teapot's motion in the benchmarks, of FLR_BENCH_SLIDE poses: slides and turns about its place, in contact now and then. */
 enum { FLR_BENCH_SLIDE = 2000 };
@@ -47,64 +50,49 @@ flr_pose flr_bench_slide(flr_pose T_world_part, size_t i);
 
 /* Falling: 1 to 20 parts fall into a tray; what a frame costs against the number of parts; how the time to
  * find pairs grows up to 1000 parts. */
-flr_result flr_bench_falling(flr_env *env, const flr_bench_options *options, FILE *out,
-                             flr_error *error);
+flr_bench_subject flr_bench_falling;
 
 /* The smooth force model beside the tangent plane: cost in the ball's socket, and the force along a slide. */
-flr_result flr_bench_smooth(flr_env *env, const flr_bench_options *options, FILE *out,
-                            flr_error *error);
+flr_bench_subject flr_bench_smooth;
 
 /* The continuous check: what it costs, slow and fast, along the actuator's way out and in the ball's socket. */
-flr_result flr_bench_motion_check(flr_env *env, const flr_bench_options *options, FILE *out,
-                                  flr_error *error);
+flr_bench_subject flr_bench_motion_check;
 
 /* Exact contact geometry: least distance and contacts in tight fits, next to the exact distance; accuracy, memory, build
  * rate. The scene is a folder with an assembly.txt. */
-flr_result flr_bench_fit(flr_env *env, const flr_bench_options *options, FILE *out,
-                         flr_error *error);
+flr_bench_subject flr_bench_fit;
 
 /* The exact distance: what it costs along the scenarios' own motions, with and without a witness. */
-flr_result flr_bench_distance(flr_env *env, const flr_bench_options *options, FILE *out,
-                              flr_error *error);
+flr_bench_subject flr_bench_distance;
 
 /* The loop: what a frame costs without a world, how late frames begin at 250 to 10000 Hz. */
-flr_result flr_bench_loop(flr_env *env, const flr_bench_options *options, FILE *out,
-                          flr_error *error);
+flr_bench_subject flr_bench_loop;
 
 /* Serving: what a frame of the loop takes while viewers look, a part is voxelized and all is recorded, against nothing of that. */
-flr_result flr_bench_serve(flr_env *env, const flr_bench_options *options, FILE *out,
-                           flr_error *error);
+flr_bench_subject flr_bench_serve;
 
 /* Collaboration: two controllers and a slow line between them: what hands feel, how far instances are apart, when they agree. */
-flr_result flr_bench_collaboration(flr_env *env, const flr_bench_options *options, FILE *out,
-                                   flr_error *error);
+flr_bench_subject flr_bench_collaboration;
 
 /* Probes: a hand strokes the scenario's five models: time by kind of query, by method; how cost grows with triangles. */
-flr_result flr_bench_probes(flr_env *env, const flr_bench_options *options, FILE *out,
-                            flr_error *error);
+flr_bench_subject flr_bench_probes;
 
 /* Sphere trees: figures 3 to 6 of their paper along random ways into contact; beside the shell engine at the same poses. */
-flr_result flr_bench_approach(flr_env *env, const flr_bench_options *options, FILE *out,
-                              flr_error *error);
+flr_bench_subject flr_bench_approach;
 /* Whole motions: a part in a rough hand, a ball in its socket, the actuator's way out; times, contacts, penetration. */
-flr_result flr_bench_motions(flr_env *env, const flr_bench_options *options, FILE *out,
-                             flr_error *error);
+flr_bench_subject flr_bench_motions;
 
 /* Stability: a peg in a hand rests, slides, is wedged, drops …; what lasts above 100 Hz, over stiffness, mass and rate. */
-flr_result flr_bench_stability(flr_env *env, const flr_bench_options *options, FILE *out,
-                               flr_error *error);
+flr_bench_subject flr_bench_stability;
 
 /* Parts: what a frame and an iteration of control cost with 1 to 1000 movable parts, idle and with one of them carried. */
-flr_result flr_bench_parts(flr_env *env, const flr_bench_options *options, FILE *out,
-                           flr_error *error);
+flr_bench_subject flr_bench_parts;
 
 /* Fits: a simulated hand takes every tight fit apart, with each engine; FCL, ODE and Bullet beside, where they are built in. */
-flr_result flr_bench_fits(flr_env *env, const flr_bench_options *options, FILE *out,
-                          flr_error *error);
+flr_bench_subject flr_bench_fits;
 
 /* Rough fits: rough hands pull, hit and twist parts in tight fits; frames after which triangles meet or a thread is stripped. */
-flr_result flr_bench_rough_fits(flr_env *env, const flr_bench_options *options, FILE *out,
-                                flr_error *error);
+flr_bench_subject flr_bench_rough_fits;
 
 /* ---- shared by the subjects ---- */
 
@@ -115,6 +103,9 @@ double flr_bench_processor_us(void);
 /* Metres: the voxel size of a part in a benchmark divided by `options->divide`: so many times larger, but small enough that
  * the part is still some voxels wide. */
 double flr_bench_voxel(const flr_bench_options *options, const flr_mesh *part, double voxel);
+
+/* For qsort() of doubles. */
+int flr_bench_by_value(const void *a, const void *b);
 
 /* Of `count` values that are sorted here, the one below which `part` (0 ... 1) of them lie. */
 double flr_bench_percentile(double *values, size_t count, double part);
@@ -130,6 +121,18 @@ typedef struct flr_bench_conditions {
 
 flr_bench_conditions flr_bench_look(flr_env *env);
 void flr_bench_print_conditions(const flr_bench_conditions *conditions, bool json, FILE *out);
+
+/* The conditions, and with `options->json` the beginning of an object and of its list `key`. */
+void flr_bench_begin(flr_env *env, const flr_bench_options *options, const char *key, FILE *out);
+
+/* Builds the scenario `name` unless `*built` says that it is the one in `model`. */
+flr_result flr_bench_scenario(const char *name, const char **built, flr_model *model,
+                              flr_error *error);
+
+/* Makes a folder for files of this process, in options->scratch or where temporary files go. */
+enum { FLR_BENCH_PATH = 1024 };
+flr_result flr_bench_make_folder(flr_env *env, const flr_bench_options *options,
+                                 char folder[FLR_BENCH_PATH], flr_error *error);
 
 /* What one call cost. */
 typedef struct flr_bench_cost {
@@ -170,11 +173,14 @@ typedef struct flr_bench_growth {
 flr_result flr_bench_tell_growth(flr_env *env, const flr_bench_options *options,
                                  const flr_bench_growth *growth, FILE *out, flr_error *error);
 
+/* Writes a plot into a folder. */
+flr_result flr_bench_plot(flr_env *env, const char *folder, const char *file,
+                          const flr_plot_def *def, flr_error *error);
+
 /* The slope of a straight line through the points, both axes logarithmic: y grows as x to this power. */
 double flr_bench_exponent(const double *x, const double *y, size_t count);
 
 /* Every experiment of the five papers that another subject repeats, with what the paper printed. */
-flr_result flr_bench_papers(flr_env *env, const flr_bench_options *options, FILE *out,
-                            flr_error *error);
+flr_bench_subject flr_bench_papers;
 
 #endif

@@ -315,9 +315,7 @@ static flr_result plot(flr_env *env, const char *folder, const flr_bench_rows *r
     def.series_count = FLR_BENCH_ENGINES;
     def.categories = categories;
     def.category_count = count;
-    char path[4096];
-    snprintf(path, sizeof path, "%s/contact-coherent.svg", folder);
-    return flr_plot_write(env, path, &def, error);
+    return flr_bench_plot(env, folder, "contact-coherent.svg", &def, error);
 }
 
 flr_result flr_bench_coherent_tell(flr_env *env, const flr_bench_options *options,

@@ -11,7 +11,6 @@
 #include "bench/session.h"
 #include "feeler/hand.h"
 #include "feeler/sim.h"
-#include "picture/plot.h"
 #include "sim/engine.h"
 
 enum {
@@ -398,7 +397,6 @@ static flr_result plot(flr_env *env, const char *folder, const char *file, const
 {
     flr_plot_series series[SITUATIONS];
     double x[DELAYS], y[SITUATIONS][DELAYS];
-    char path[4096];
     for (int k = 0; k < SITUATIONS; k++) {
         for (int d = 0; d < DELAYS; d++) {
             double value;
@@ -415,8 +413,7 @@ static flr_result plot(flr_env *env, const char *folder, const char *file, const
     def.y_label = label;
     def.series = series;
     def.series_count = SITUATIONS;
-    snprintf(path, sizeof path, "%s/%s", folder, file);
-    return flr_plot_write(env, path, &def, error);
+    return flr_bench_plot(env, folder, file, &def, error);
 }
 
 static void print_head(FILE *out)
@@ -437,13 +434,8 @@ flr_result flr_bench_collaboration(flr_env *env, const flr_bench_options *option
                                    flr_error *error)
 {
     bench_collaboration_row rows[SITUATIONS * DELAYS] = {0};
-    flr_bench_conditions conditions = flr_bench_look(env);
-    if (options->json) fputs("{", out);
-    flr_bench_print_conditions(&conditions, options->json, out);
-    if (options->json)
-        fputs(", \"collaboration\": [", out);
-    else
-        print_head(out);
+    flr_bench_begin(env, options, "collaboration", out);
+    if (!options->json) print_head(out);
     flr_result result = FLR_OK;
     flr_bench_catch_begin();
     for (int i = 0; i < SITUATIONS * DELAYS && result == FLR_OK; i++) {

@@ -12,8 +12,6 @@
 #include "feeler/contact.h"
 #include "feeler/voxels.h"
 #include "models/kit.h"
-#include "models/models.h"
-#include "picture/plot.h"
 
 /* what moves in what, and what we promise; 0: nothing */
 typedef struct bench_contact_subject {
@@ -303,9 +301,7 @@ static flr_result plot_ideas(flr_env *env, const char *folder,
     def.series_count = 4;
     def.categories = categories;
     def.category_count = BENCH_CONTACT_SUBJECTS;
-    char path[4096];
-    snprintf(path, sizeof path, "%s/contact-ideas.svg", folder);
-    return flr_plot_write(env, path, &def, error);
+    return flr_bench_plot(env, folder, "contact-ideas.svg", &def, error);
 }
 
 /* ---- growth ---- */
@@ -489,12 +485,8 @@ static flr_result bench_threads(flr_env *env, const flr_bench_options *options,
 flr_result flr_bench_contact(flr_env *env, const flr_bench_options *options, FILE *out,
                              flr_error *error)
 {
-    flr_bench_conditions conditions = flr_bench_look(env);
-    if (options->json) fputs("{", out);
-    flr_bench_print_conditions(&conditions, options->json, out);
-    if (options->json)
-        fputs(", \"contact\": [", out);
-    else
+    flr_bench_begin(env, options, "contact", out);
+    if (!options->json)
         fprintf(out,
                 "best of %u for each pose; percentiles over the poses\n%-16s %-10s %-9s %-9s "
                 "%6s %8s %8s %8s %9s %9s %8s\n",
@@ -508,11 +500,7 @@ flr_result flr_bench_contact(flr_env *env, const flr_bench_options *options, FIL
     bench_contact_setup s = {0}, coarse = {0};
     flr_bench_rows coherence = {0};
     for (size_t i = 0; i < BENCH_CONTACT_SUBJECTS && result == FLR_OK; i++) {
-        if (strcmp(built, subjects[i].scenario)) {
-            flr_model_free(&model);
-            built = subjects[i].scenario;
-            result = flr_scenario_build(flr_scenario_find(built), NULL, &model, error);
-        }
+        result = flr_bench_scenario(subjects[i].scenario, &built, &model, error);
         if (result == FLR_OK) result = set_up(&model, &subjects[i], options, &s, error);
         if (result == FLR_OK)
             result = bench_subject(env, options, &s, &first, ideas[i], out, error);

@@ -6,11 +6,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "bench/bench.h"
 #include "feeler/distance.h"
-#include "models/models.h"
 
 typedef struct bench_distance_subject {
     const char *name, *scenario, *fixed, *moving;
@@ -73,14 +71,6 @@ static flr_result set_up(flr_env *env, const flr_model *model, const bench_dista
     return result;
 }
 
-/* processor time of this thread, microseconds */
-static double thread_us(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return 1e6 * (double)now.tv_sec + 1e-3 * (double)now.tv_nsec;
-}
-
 static flr_result measure(const bench_distance_setup *s, int kind, unsigned repeat,
                           bench_distance_timing *told, flr_error *error)
 {
@@ -93,10 +83,10 @@ static flr_result measure(const bench_distance_setup *s, int kind, unsigned repe
         flr_gauge_witness witness = flr_no_witness();
         for (size_t i = 0; i < s->count; i++) {
             flr_gauge_result r;
-            const double begin = thread_us();
+            const double begin = flr_bench_processor_us();
             flr_gauge_distance(s->moving, s->fixed, s->poses[i], flr_pose_identity(), &params,
                                kind == PLAIN ? NULL : &witness, &r);
-            const double spent = thread_us() - begin;
+            const double spent = flr_bench_processor_us() - begin;
             us[i] = round ? fmin(us[i], spent) : spent;
             if (round) continue;
             sum.work += (double)r.work / (double)s->count;
@@ -150,12 +140,8 @@ static flr_result bench_subject(flr_env *env, const flr_bench_options *options,
 flr_result flr_bench_distance(flr_env *env, const flr_bench_options *options, FILE *out,
                               flr_error *error)
 {
-    flr_bench_conditions conditions = flr_bench_look(env);
-    if (options->json) fputs("{", out);
-    flr_bench_print_conditions(&conditions, options->json, out);
-    if (options->json)
-        fputs(", \"distance\": [", out);
-    else
+    flr_bench_begin(env, options, "distance", out);
+    if (!options->json)
         fprintf(out,
                 "best of %u for each pose, processor time; percentiles over the poses\n%-12s %-22s "
                 "%6s %8s %9s %9s "
@@ -168,11 +154,7 @@ flr_result flr_bench_distance(flr_env *env, const flr_bench_options *options, FI
     bool first = true;
     for (size_t i = 0; i < BENCH_DISTANCE_SUBJECTS && result == FLR_OK; i++) {
         if (options->divide > 1 && strcmp(subjects[i].scenario, "ball")) continue;
-        if (strcmp(built, subjects[i].scenario)) {
-            flr_model_free(&model);
-            built = subjects[i].scenario;
-            result = flr_scenario_build(flr_scenario_find(built), NULL, &model, error);
-        }
+        result = flr_bench_scenario(subjects[i].scenario, &built, &model, error);
         if (result == FLR_OK)
             result = bench_subject(env, options, &model, &subjects[i], &first, out, error);
     }

@@ -11,7 +11,6 @@
 #include "feeler/mesh_check.h"
 #include "feeler/pairs.h"
 #include "feeler/voxels.h"
-#include "models/models.h"
 
 enum { BENCH_FALLING_MAX_PARTS = 20, BENCH_FALLING_FRAMES = 2000 };
 
@@ -330,12 +329,8 @@ static flr_result bench_broad(const flr_bench_options *options, const flr_model 
 flr_result flr_bench_falling(flr_env *env, const flr_bench_options *options, FILE *out,
                              flr_error *error)
 {
-    flr_bench_conditions conditions = flr_bench_look(env);
-    if (options->json) fputs("{", out);
-    flr_bench_print_conditions(&conditions, options->json, out);
-    if (options->json)
-        fputs(", \"falling\": [", out);
-    else
+    flr_bench_begin(env, options, "falling", out);
+    if (!options->json)
         fprintf(
             out,
             "%u frames of 1 ms, processor time, best of %u for each; percentiles over the frames\n",

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "bench/bench.h"
 #include "feeler/distance.h"
@@ -43,13 +42,6 @@ static void free_setup(setup *s)
         flr_mesh_destroy(s->meshes[i]);
     }
     free(s->contacts);
-}
-
-static double thread_us(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return 1e6 * (double)now.tv_sec + 1e-3 * (double)now.tv_nsec;
 }
 
 /* ---- parts ---- */
@@ -191,16 +183,16 @@ static void measure(const setup *s, unsigned repeat, size_t poses, figures *f)
         params[1].max_distance = -1;
         for (int k = 0; k < 3; k++) f->us[k][i] = INFINITY;
         for (unsigned n = 0; n < repeat; n++) {
-            double at = thread_us();
+            double at = flr_bench_processor_us();
             flr_fit_pair_query(s->pair, T, &params[0], s->contacts, CONTACTS, &r);
-            f->us[0][i] = fmin(f->us[0][i], thread_us() - at);
-            at = thread_us();
+            f->us[0][i] = fmin(f->us[0][i], flr_bench_processor_us() - at);
+            at = flr_bench_processor_us();
             flr_fit_pair_query(s->pair, T, &params[1], s->contacts, CONTACTS, &near);
-            f->us[1][i] = fmin(f->us[1][i], thread_us() - at);
+            f->us[1][i] = fmin(f->us[1][i], flr_bench_processor_us() - at);
         }
-        const double at = thread_us();
+        const double at = flr_bench_processor_us();
         flr_gauge_distance(s->gauges[0], s->gauges[1], flr_pose_identity(), T, NULL, NULL, &g);
-        f->us[2][i] = thread_us() - at;
+        f->us[2][i] = flr_bench_processor_us() - at;
         f->contacts += r.contact_total / (double)poses;
         f->interfering += r.distance < 0 || r.meet;
         if (r.distance < 0) {
@@ -262,12 +254,8 @@ static flr_result bench_pair(flr_env *env, const flr_bench_options *options, con
 flr_result flr_bench_fit(flr_env *env, const flr_bench_options *options, FILE *out,
                          flr_error *error)
 {
-    flr_bench_conditions conditions = flr_bench_look(env);
-    if (options->json) fputs("{", out);
-    flr_bench_print_conditions(&conditions, options->json, out);
-    if (options->json)
-        fputs(", \"fit_distance\": [", out);
-    else
+    flr_bench_begin(env, options, "fit_distance", out);
+    if (!options->json)
         fprintf(
             out,
             "best of %u for each pose, processor time, us; distance and contacts / contacts only / "

@@ -318,10 +318,6 @@ static void tell_case(const flr_bench_options *options, const flr_fit_case *fit,
 
 static void tell_head(const flr_bench_options *options, FILE *out)
 {
-    if (options->json) {
-        fputs(", \"fits\": [", out);
-        return;
-    }
     fprintf(out,
             "a frame of a simulated hand at %d Hz, from assembled to free; processor time of the "
             "thread; a run ends after %.3g s\nleast distance in mm: reported (from, to), and exact "
@@ -364,5 +360,5 @@ flr_result flr_bench_fits(flr_env *env, const flr_bench_options *options, FILE *
     if (!is_engine(options->engine))
         return flr_fail(error, FLR_BAD_ARGUMENT,
                         "no engine \"%s\"; use shell, smooth, spheres or exact", options->engine);
-    return flr_fit_cases_bench(env, options, tell_head, bench_case, out, error);
+    return flr_fit_cases_bench(env, options, out, tell_head, bench_case, error);
 }

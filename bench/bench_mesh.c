@@ -3,11 +3,9 @@
  * The mesh is a torus with waves, as many triangles as the landing gear of the paper; its files
  * are written to a scratch folder and read back, each time in a fresh process, from the page
  * cache. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "bench/bench.h"
 #include "feeler/mesh.h"
@@ -232,14 +230,9 @@ flr_result flr_bench_mesh(flr_env *env, const flr_bench_options *options, FILE *
     if (!options) options = &defaults;
     if (options->repeat < 1 || options->repeat > 1000 || options->divide < 1)
         return flr_fail(error, FLR_BAD_ARGUMENT, "repeat must be from 1 to 1000");
-    const char *parent = options->scratch ? options->scratch : getenv("TMPDIR");
-    if (!parent) parent = "/tmp";
-    char folder[1024];
-    if (snprintf(folder, sizeof folder, "%s/feeler-bench-%ld", parent, (long)getpid()) >=
-        (int)sizeof folder)
-        return flr_fail(error, FLR_BAD_ARGUMENT, "%s: the path is too long", parent);
+    char folder[FLR_BENCH_PATH];
     flr_bench_catch_begin();
-    flr_result result = flr_path_make_folder(env, folder, error);
+    flr_result result = flr_bench_make_folder(env, options, folder, error);
     if (result == FLR_OK) {
         result = bench_in(env, options, folder, out, error);
         flr_path_remove(env, folder, NULL);

@@ -9,7 +9,6 @@
 #include "bench/bench.h"
 #include "feeler/contact.h"
 #include "feeler/voxels.h"
-#include "models/models.h"
 
 static const struct subject {
     const char *name, *scenario, *fixed, *moving, *path;
@@ -27,12 +26,6 @@ enum {
     SPEEDS = sizeof speeds / sizeof *speeds,
     MOTIONS = 200
 };
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 typedef struct bench_motion_check_row {
     double p50, p99, max; /* microseconds */
@@ -84,7 +77,7 @@ static void measure(flr_env *env, flr_contact_pair *pair, const flr_model_path *
         told->stopped += r.stopped;
     }
     if (told->count == 0) return;
-    qsort(us, told->count, sizeof *us, by_value);
+    qsort(us, told->count, sizeof *us, flr_bench_by_value);
     told->lookups /= told->count;
     told->p50 = us[(told->count - 1) / 2];
     told->p99 = us[(told->count - 1) * 99 / 100];
@@ -144,12 +137,8 @@ static flr_result bench_subject(flr_env *env, const flr_bench_options *options,
 flr_result flr_bench_motion_check(flr_env *env, const flr_bench_options *options, FILE *out,
                                   flr_error *error)
 {
-    flr_bench_conditions conditions = flr_bench_look(env);
-    if (options->json) fputs("{", out);
-    flr_bench_print_conditions(&conditions, options->json, out);
-    if (options->json)
-        fputs(", \"motion-check\": [", out);
-    else
+    flr_bench_begin(env, options, "motion-check", out);
+    if (!options->json)
         fprintf(out, "best of %u for each motion\n%-12s %8s %8s %8s %9s %9s %9s %10s\n",
                 options->repeat, "motion", "voxels", "motions", "stopped", "p50 [us]", "p99 [us]",
                 "max [us]", "lookups");
@@ -158,11 +147,7 @@ flr_result flr_bench_motion_check(flr_env *env, const flr_bench_options *options
     bool first = true;
     flr_result result = FLR_OK;
     for (size_t i = 0; i < BENCH_MOTION_CHECK_SUBJECTS && result == FLR_OK; i++) {
-        if (strcmp(built, subjects[i].scenario)) {
-            flr_model_free(&model);
-            built = subjects[i].scenario;
-            result = flr_scenario_build(flr_scenario_find(built), NULL, &model, error);
-        }
+        result = flr_bench_scenario(subjects[i].scenario, &built, &model, error);
         if (result == FLR_OK)
             result = bench_subject(env, options, &subjects[i], &model, &first, out, error);
     }

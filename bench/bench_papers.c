@@ -4,7 +4,7 @@
 /* One experiment of a paper. Several that the same subject repeats stand together. */
 static const struct experiment {
     const char *name, *paper;
-    flr_result (*run)(flr_env *env, const flr_bench_options *options, FILE *out, flr_error *error);
+    flr_bench_subject *run;
 } experiments[] = {
     {"voxelize",
      "McNeely 2005, Table 1 (voxelizing the ball 5.8 and 21.5 s, the gear 1,353 and 5,861 s); "

@@ -162,13 +162,9 @@ static flr_result bench_count(const flr_bench_options *options, uint32_t count, 
 flr_result flr_bench_parts(flr_env *env, const flr_bench_options *options, FILE *out,
                            flr_error *error)
 {
-    flr_bench_conditions conditions = flr_bench_look(env);
     flr_result result = FLR_OK;
-    if (options->json) fputs("{", out);
-    flr_bench_print_conditions(&conditions, options->json, out);
-    if (options->json)
-        fputs(", \"parts\": [", out);
-    else
+    flr_bench_begin(env, options, "parts", out);
+    if (!options->json)
         fprintf(out,
                 "\nmovable parts, none or one of them in a hand; %u frames, processor time [us]\n\n"
                 "%6s %8s %9s %9s %9s %9s %9s %9s\n%6s %8s %9s %9s %9s %9s %9s %9s\n",

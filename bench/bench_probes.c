@@ -9,8 +9,6 @@
 #include "bench/bench.h"
 #include "bench/stroke.h"
 #include "feeler/probe.h"
-#include "models/models.h"
-#include "picture/plot.h"
 
 enum { STROKES = 30000, METHODS = 3, MODELS = 5, BENCH_PROBES_GROWN = 7 };
 
@@ -52,12 +50,6 @@ static double clock_cost(flr_env *env)
         least = fmin(least, (double)(flr_clock_ns(env) - begin));
     }
     return least;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 static void count_in(bench_probes_kind *k, double ns)
@@ -107,7 +99,7 @@ static flr_result replay(flr_env *env, const flr_probe_model *model, const flr_s
             m->mean += ns[0][i] / (double)count;
         }
     if (count > 0) {
-        qsort(ns[0], count, sizeof(double), by_value);
+        qsort(ns[0], count, sizeof(double), flr_bench_by_value);
         m->p999 = ns[0][(count - 1) * 999 / 1000];
         m->worst = ns[0][count - 1];
     }
@@ -385,7 +377,7 @@ static void print_growth(const growth *g, bool json, bool bounds, FILE *out)
 static flr_result plot_growth(flr_env *env, const char *folder, const growth *g, flr_error *error)
 {
     flr_plot_series series[METHODS + EXTRAS];
-    char names[METHODS + EXTRAS][48], path[4096];
+    char names[METHODS + EXTRAS][48];
     static const char *const short_names[METHODS] = {"grid", "hybrid", "tree"};
     for (int k = 0; k < METHODS + EXTRAS; k++) {
         const double *us = k < METHODS ? g->us[k] : g->extra[k - METHODS];
@@ -406,8 +398,7 @@ static flr_result plot_growth(flr_env *env, const char *folder, const growth *g,
     def.log_x = def.log_y = true;
     def.series = series;
     def.series_count = METHODS + EXTRAS;
-    snprintf(path, sizeof path, "%s/probes-growth.svg", folder);
-    return flr_plot_write(env, path, &def, error);
+    return flr_bench_plot(env, folder, "probes-growth.svg", &def, error);
 }
 
 static flr_result plot_models(flr_env *env, const char *folder, double us[METHODS][MODELS],
@@ -415,7 +406,6 @@ static flr_result plot_models(flr_env *env, const char *folder, double us[METHOD
 {
     static const char *const categories[MODELS] = {"5k", "7k", "12k", "18k", "79k"};
     flr_plot_series series[METHODS];
-    char path[4096];
     for (int k = 0; k < METHODS; k++)
         series[k] = (flr_plot_series){.name = method_names[k], .y = us[k], .count = MODELS};
     flr_plot_def def = flr_default_plot_def();
@@ -426,8 +416,7 @@ static flr_result plot_models(flr_env *env, const char *folder, double us[METHOD
     def.series_count = METHODS;
     def.categories = categories;
     def.category_count = MODELS;
-    snprintf(path, sizeof path, "%s/probes-models.svg", folder);
-    return flr_plot_write(env, path, &def, error);
+    return flr_bench_plot(env, folder, "probes-models.svg", &def, error);
 }
 
 /* ---- a picture of the proxy ---- */
@@ -510,9 +499,7 @@ static flr_result plot_proxy(flr_env *env, const char *folder, flr_error *error)
     def.from_zero = false;
     def.series = series;
     def.series_count = sizeof series / sizeof *series;
-    char path[4096];
-    snprintf(path, sizeof path, "%s/probes-proxy.svg", folder);
-    return flr_plot_write(env, path, &def, error);
+    return flr_bench_plot(env, folder, "probes-proxy.svg", &def, error);
 }
 
 flr_result flr_bench_probes(flr_env *env, const flr_bench_options *options, FILE *out,

@@ -232,10 +232,7 @@ static void tell(const flr_bench_options *options, const flr_fit_case *fit, cons
 
 static void tell_head(const flr_bench_options *options, FILE *out)
 {
-    if (options->json) {
-        fputs(", \"fits\": [", out);
-        return;
-    }
+    (void)options;
     fprintf(
         out,
         "hands with %.0f N pull, tap, hit and twist at 250, 1000 and 4000 Hz; meeting: frames "
@@ -247,7 +244,7 @@ static void tell_head(const flr_bench_options *options, FILE *out)
         "p50 [us]", "p99 [us]", "p99.9", "worst");
 }
 
-static flr_result rough_case(flr_env *env, const flr_bench_options *options,
+static flr_result bench_case(flr_env *env, const flr_bench_options *options,
                              const flr_fit_case *fit, bool first, FILE *out, flr_error *error)
 {
     (void)env;
@@ -265,5 +262,5 @@ static flr_result rough_case(flr_env *env, const flr_bench_options *options,
 flr_result flr_bench_rough_fits(flr_env *env, const flr_bench_options *options, FILE *out,
                                 flr_error *error)
 {
-    return flr_fit_cases_bench(env, options, tell_head, rough_case, out, error);
+    return flr_fit_cases_bench(env, options, out, tell_head, bench_case, error);
 }

@@ -500,27 +500,6 @@ static flr_result run(bench_serve_bench *b, FILE *out, flr_error *error)
     return result;
 }
 
-/* ---- the folder ---- */
-
-typedef struct tree {
-    flr_env *env;
-    const char *path;
-} tree;
-
-static bool remove_entry(void *context, const char *name)
-{
-    const tree *t = context;
-    char path[2200];
-    flr_path_info info;
-    int size = snprintf(path, sizeof path, "%s/%s", t->path, name);
-    if (size < 0 || (size_t)size >= sizeof path) return true;
-    tree below = {t->env, path};
-    if (flr_path_look(t->env, path, &info, NULL) == FLR_OK && info.kind == FLR_PATH_FOLDER)
-        flr_path_list(t->env, path, remove_entry, &below, NULL);
-    flr_path_remove(t->env, path, NULL);
-    return true;
-}
-
 flr_result flr_bench_serve(flr_env *env, const flr_bench_options *options, FILE *out,
                            flr_error *error)
 {
@@ -561,9 +540,7 @@ flr_result flr_bench_serve(flr_env *env, const flr_bench_options *options, FILE 
         b->far_part = FLR_NO_PART_ID;
         flr_bench_catch_begin();
         result = run(b, out, error);
-        tree all = {env, folder};
-        flr_path_list(env, folder, remove_entry, &all, NULL);
-        flr_path_remove(env, folder, NULL);
+        flr_path_remove_tree(env, folder, NULL);
         flr_bench_catch_end();
     }
     free(measured);

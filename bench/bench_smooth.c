@@ -9,8 +9,6 @@
 #include "feeler/contact.h"
 #include "feeler/voxels.h"
 #include "models/kit.h"
-#include "models/models.h"
-#include "picture/plot.h"
 
 enum { BENCH_SMOOTH_POSES = 200, SLIDE = 1000 };
 
@@ -52,12 +50,6 @@ static flr_result set_up(const flr_mesh *fixed, const flr_mesh *moving, double v
 
 /* ---- cost ---- */
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 typedef struct cost {
     const char *path;
     bool awareness;
@@ -86,7 +78,7 @@ static void measure(flr_env *env, const bench_smooth_setup *s, const flr_model_p
             }
     }
     for (int k = 0; k < 2; k++) {
-        qsort(us[k], BENCH_SMOOTH_POSES, sizeof **us, by_value);
+        qsort(us[k], BENCH_SMOOTH_POSES, sizeof **us, flr_bench_by_value);
         c->p50[k] = us[k][BENCH_SMOOTH_POSES / 2];
         c->p99[k] = us[k][BENCH_SMOOTH_POSES * 99 / 100];
     }
@@ -210,20 +202,14 @@ static flr_result plot_slide(flr_env *env, const char *folder, const slide *s, f
     def.y_label = "force at right angles to the face [N]";
     def.series = series;
     def.series_count = 2;
-    char path[4096];
-    snprintf(path, sizeof path, "%s/contact-slide.svg", folder);
-    return flr_plot_write(env, path, &def, error);
+    return flr_bench_plot(env, folder, "contact-slide.svg", &def, error);
 }
 
 flr_result flr_bench_smooth(flr_env *env, const flr_bench_options *options, FILE *out,
                             flr_error *error)
 {
-    flr_bench_conditions conditions = flr_bench_look(env);
-    if (options->json) fputs("{", out);
-    flr_bench_print_conditions(&conditions, options->json, out);
-    if (options->json)
-        fputs(", \"cost\": [", out);
-    else
+    flr_bench_begin(env, options, "cost", out);
+    if (!options->json)
         fprintf(out,
                 "best of %u for each pose; percentiles over the poses\n%-11s %-8s %-9s %9s %9s "
                 "%9s %9s\n",

@@ -9,8 +9,6 @@
 
 #include "bench/bench.h"
 #include "feeler/voxels.h"
-#include "models/models.h"
-#include "picture/plot.h"
 
 /* what the papers measured, and what we promise; 0: nothing */
 typedef struct bench_voxelize_subject {
@@ -178,9 +176,7 @@ static flr_result plot_growth(flr_env *env, const char *folder, const double *vo
     def.log_x = def.log_y = true;
     def.series = series;
     def.series_count = 3;
-    char path[4096];
-    snprintf(path, sizeof path, "%s/voxelize-time.svg", folder);
-    return flr_plot_write(env, path, &def, error);
+    return flr_bench_plot(env, folder, "voxelize-time.svg", &def, error);
 }
 
 /* ---- which tree is smallest ---- */
@@ -286,9 +282,7 @@ static flr_result bench_trees(flr_env *env, const flr_bench_options *options, co
     def.log_y = true;
     def.series = series;
     def.series_count = 2;
-    char path[4096];
-    snprintf(path, sizeof path, "%s/voxelize-trees.svg", options->plots);
-    return flr_plot_write(env, path, &def, error);
+    return flr_bench_plot(env, options->plots, "voxelize-trees.svg", &def, error);
 }
 
 /* ---- the whole ---- */

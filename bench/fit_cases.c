@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const double mm = 1e-3;
 
@@ -271,10 +270,8 @@ flr_result flr_fit_case_make(flr_env *env, size_t index, const char *folder, con
     return result;
 }
 
-/* ---- all of them ---- */
-
-static flr_result visit_cases(flr_env *env, const flr_bench_options *options, const char *folder,
-                              flr_fit_case_visit visit, FILE *out, flr_error *error)
+static flr_result run_all(flr_env *env, const flr_bench_options *options, const char *folder,
+                          FILE *out, flr_fit_case_run *run, flr_error *error)
 {
     const char *models = options->models ? options->models : "../shared/models";
     flr_result result = FLR_OK;
@@ -288,7 +285,7 @@ static flr_result visit_cases(flr_env *env, const flr_bench_options *options, co
         }
         if (result != FLR_OK) break;
         if (!options->scene || !strncmp(fit.name, options->scene, strlen(options->scene))) {
-            result = visit(env, options, &fit, first, out, error);
+            result = run(env, options, &fit, first, out, error);
             first = false;
         }
         flr_fit_case_free(&fit);
@@ -298,23 +295,17 @@ static flr_result visit_cases(flr_env *env, const flr_bench_options *options, co
     return result;
 }
 
-flr_result flr_fit_cases_bench(flr_env *env, const flr_bench_options *options,
+flr_result flr_fit_cases_bench(flr_env *env, const flr_bench_options *options, FILE *out,
                                void (*head)(const flr_bench_options *options, FILE *out),
-                               flr_fit_case_visit visit, FILE *out, flr_error *error)
+                               flr_fit_case_run *run, flr_error *error)
 {
-    const char *parent = options->scratch ? options->scratch : getenv("TMPDIR");
-    char folder[1024];
-    if (snprintf(folder, sizeof folder, "%s/feeler-bench-%ld", parent ? parent : "/tmp",
-                 (long)getpid()) >= (int)sizeof folder)
-        return flr_fail(error, FLR_BAD_ARGUMENT, "%s: the path is too long", parent);
-    flr_result result = flr_path_make_folder(env, folder, error);
+    char folder[FLR_BENCH_PATH];
+    flr_result result = flr_bench_make_folder(env, options, folder, error);
     if (result != FLR_OK) return result;
-    flr_bench_conditions conditions = flr_bench_look(env);
-    if (options->json) fputs("{", out);
-    flr_bench_print_conditions(&conditions, options->json, out);
-    head(options, out);
+    flr_bench_begin(env, options, "fits", out);
+    if (!options->json) head(options, out);
     flr_bench_catch_begin();
-    result = visit_cases(env, options, folder, visit, out, error);
+    result = run_all(env, options, folder, out, run, error);
     flr_path_remove_tree(env, folder, NULL);
     flr_bench_catch_end();
     if (options->json && result == FLR_OK) fputs("]}\n", out);

@@ -27,15 +27,13 @@ size_t flr_fit_case_count(void);
 flr_result flr_fit_case_make(flr_env *env, size_t index, const char *folder, const char *models,
                              flr_fit_case *fit, flr_error *error);
 
-/* What a benchmark of fits does with each; `first`: none was before it. */
-typedef flr_result (*flr_fit_case_visit)(flr_env *env, const flr_bench_options *options,
-                                         const flr_fit_case *fit, bool first, FILE *out,
-                                         flr_error *error);
-
-/* Makes those that `options` chooses, one after the other, in a scratch folder, and visits them, below the conditions and what
- * `head` prints; as JSON, visits print elements of a list that `head` opens. */
-flr_result flr_fit_cases_bench(flr_env *env, const flr_bench_options *options,
+/* A subject of fits: `head` prints the heading of its table, `run` measures a case and prints its
+ * rows. Cases whose name does not begin with options->scene are left out. */
+typedef flr_result flr_fit_case_run(flr_env *env, const flr_bench_options *options,
+                                    const flr_fit_case *fit, bool first, FILE *out,
+                                    flr_error *error);
+flr_result flr_fit_cases_bench(flr_env *env, const flr_bench_options *options, FILE *out,
                                void (*head)(const flr_bench_options *options, FILE *out),
-                               flr_fit_case_visit visit, FILE *out, flr_error *error);
+                               flr_fit_case_run *run, flr_error *error);
 
 #endif

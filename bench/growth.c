@@ -1,12 +1,19 @@
 /* how a cost grows: table, JSON, plot, each with the exponents */
 #include "bench/bench.h"
-#include "picture/plot.h"
+
+flr_result flr_bench_plot(flr_env *env, const char *folder, const char *file,
+                          const flr_plot_def *def, flr_error *error)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    return flr_plot_write(env, path, def, error);
+}
 
 static flr_result plot(flr_env *env, const char *folder, const flr_bench_growth *g,
                        const double *exponents, flr_error *error)
 {
     flr_plot_series series[FLR_BENCH_LINES];
-    char names[FLR_BENCH_LINES][96], path[4096];
+    char names[FLR_BENCH_LINES][96];
     for (size_t i = 0; i < g->lines; i++) {
         snprintf(names[i], sizeof names[i], "%s: grows as x^%.2f", g->names[i], exponents[i]);
         series[i] = (flr_plot_series){
@@ -19,8 +26,7 @@ static flr_result plot(flr_env *env, const char *folder, const flr_bench_growth 
     def.log_x = def.log_y = true;
     def.series = series;
     def.series_count = g->lines;
-    snprintf(path, sizeof path, "%s/%s", folder, g->file);
-    return flr_plot_write(env, path, &def, error);
+    return flr_bench_plot(env, folder, g->file, &def, error);
 }
 
 static void print(const flr_bench_growth *g, const double *exponents, FILE *out)

@@ -36,13 +36,6 @@ typedef struct bench_session_session {
     double bytes_in, bytes_out; /* a second, of one user */
 } bench_session_session;
 
-static double cpu(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static flr_vec3 place(uint32_t index)
 {
     return flr_vec3_make(0.05 * (index % 5) - 0.1, 0.04 * (index / 5) - 0.04, 0.03);
@@ -129,18 +122,18 @@ static int64_t run(void *context, flr_env *env)
     if (!u->up) return now + FLR_SIM_MS;
     if (now >= u->frame_ns) {
         move(u, now);
-        double begin = cpu();
+        double begin = flr_bench_processor_us();
         flr_engine_run(u->engine, 1);
-        if (s->measuring) s->physics += cpu() - begin, s->frames++;
+        if (s->measuring) s->physics += 1e-6 * (flr_bench_processor_us() - begin), s->frames++;
         u->frame_ns += FLR_SIM_S / RATE;
     }
     if (now >= u->service_ns) {
         flr_engine_event event;
-        double begin = cpu();
+        double begin = flr_bench_processor_us();
         flr_engine_service(u->engine);
         while (flr_engine_next(u->engine, &event)) flr_share_event(u->share, &event);
         int64_t wake = flr_share_service(u->share);
-        if (s->measuring) s->network += cpu() - begin, s->rounds++;
+        if (s->measuring) s->network += 1e-6 * (flr_bench_processor_us() - begin), s->rounds++;
         int64_t soonest = now + FLR_SIM_MS, latest = now + 10 * FLR_SIM_MS;
         u->service_ns = wake < soonest ? soonest : wake > latest ? latest : wake;
     }

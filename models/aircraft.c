@@ -23,10 +23,7 @@ static void pot(flr_kit *kit)
     flr_kit_corner c[N];
     for (int i = 0; i < N; i++)
         c[i] = (flr_kit_corner){mm[i].x * 1e-3, mm[i].y * 1e-3, mm[i].r * 1e-3};
-    flr_kit_outline o;
-    flr_outline_clear(&o);
-    flr_outline_corners(kit, &o, c, N);
-    flr_kit_revolve(kit, flr_kit_at(0, 0, 0), &o, 56);
+    flr_kit_lathe(kit, flr_kit_at(0, 0, 0), c, N, 56);
 }
 
 /* a smooth curve through four control points, as Bezier draws it */

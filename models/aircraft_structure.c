@@ -27,9 +27,8 @@ static void skin(flr_kit *kit)
     const double from[2] = {0.40, 0.748}, to[2] = {0.752, 1.10};
     flr_pose along = flr_kit_frame(v3(-AIRCRAFT_STRUCTURE_HALF, 0, R), v3(1, 0, 0), v3(0, 1, 0));
     for (int panel = 0; panel < 2; panel++) {
-        flr_kit_outline o;
         double r = R - panel * AIRCRAFT_STRUCTURE_SKIN;
-        flr_outline_clear(&o);
+        flr_kit_outline o = {0};
         flr_outline_arc(&o, 0, 0, r, from[panel], to[panel], 44);
         flr_outline_arc(&o, 0, 0, r - AIRCRAFT_STRUCTURE_SKIN, to[panel], from[panel], 44);
         flr_outline_close(&o);
@@ -40,15 +39,12 @@ static void skin(flr_kit *kit)
 /* a ring frame of C section, its web at x, with shear clips on the stringers */
 static void ring_frame(flr_kit *kit, double x)
 {
-    flr_kit_outline o;
     const double outer = R - 2 * AIRCRAFT_STRUCTURE_SKIN - 0.031, inner = outer - DEPTH, t = 0.003,
                  w = 0.032;
     const flr_kit_corner c[] = {{inner, 0, 0},         {inner, w, 0},         {inner + t, w, 0},
                                 {inner + t, t, 0.003}, {outer - t, t, 0.003}, {outer - t, w, 0},
                                 {outer, w, 0},         {outer, 0, 0}};
-    flr_outline_clear(&o);
-    flr_outline_corners(kit, &o, c, 8);
-    flr_kit_revolve(kit, flr_kit_frame(v3(x, 0, R), v3(1, 0, 0), v3(0, 1, 0)), &o, 96);
+    flr_kit_lathe(kit, flr_kit_frame(v3(x, 0, R), v3(1, 0, 0), v3(0, 1, 0)), c, 8, 96);
 }
 
 static double stringer_turn(int i) { return 0.405 + 0.0235 * i; }
@@ -92,13 +88,10 @@ static void floor_beam(flr_kit *kit, double x)
     flr_pose web = flr_kit_frame(v3(x - 0.0015, 0, 0), v3(1, 0, 0), v3(0, 1, 0));
     flr_kit_prism(kit, web, &o, 0.003);
     for (int i = 0; i < 13; i++) {
-        flr_kit_outline lip;
         const flr_kit_corner c[] = {
             {0.050, 0, 0}, {0.060, 0, 0}, {0.056, 0.008, 0}, {0.050, 0.010, 0}};
-        flr_outline_clear(&lip);
-        flr_outline_corners(kit, &lip, c, 4);
-        flr_kit_revolve(kit, flr_kit_shift(web, -1.2 + 0.2 * i, top - depth / 2, 0.0015), &lip,
-                        flr_kit_sides(kit, 0.052));
+        flr_kit_lathe(kit, flr_kit_shift(web, -1.2 + 0.2 * i, top - depth / 2, 0.0015), c, 4,
+                      flr_kit_sides(kit, 0.052));
     }
     for (int edge = 0; edge < 2; edge++) {
         double z = edge ? top - depth : top;
@@ -162,9 +155,8 @@ static void floor_panels(flr_kit *kit)
 /* a bearer across the bilge that carries racks, tanks and pipes */
 static void bearer(flr_kit *kit, double x)
 {
-    flr_kit_outline o;
     flr_vec3 path[2] = {{x, -0.86, 0.370}, {x, 0.86, 0.370}};
-    flr_outline_clear(&o);
+    flr_kit_outline o = {0};
     flr_outline_beam_i(kit, &o, 0.05, 0.08, 0.004);
     flr_kit_sweep(kit, path, 2, v3(0, 0, 1), &o, NULL);
     for (int side = -1; side <= 1; side += 2)

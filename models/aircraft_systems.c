@@ -134,15 +134,12 @@ static void pipes(flr_kit *kit)
         for (int k = 0; k < 5; k++) {
             flr_pose wheel =
                 flr_kit_frame(v3(-2.3 + 1.15 * k, y - 0.008, 1.262), v3(0, 1, 0), v3(1, 0, 0));
-            flr_kit_outline o;
             const flr_kit_corner c[] = {{0.006, 0, 0},
                                         {0.042, 0, 0.001},
                                         {0.036, 0.008, 0.002},
                                         {0.042, 0.016, 0.001},
                                         {0.006, 0.016, 0}};
-            flr_outline_clear(&o);
-            flr_outline_corners(kit, &o, c, 5);
-            flr_kit_revolve(kit, wheel, &o, flr_kit_sides(kit, 0.042));
+            flr_kit_lathe(kit, wheel, c, 5, flr_kit_sides(kit, 0.042));
         }
     }
     for (int k = 0; k < 5; k++) { /* what carries the pulleys */
@@ -176,10 +173,9 @@ static void wires(flr_kit *kit)
         }
     /* in trays under the floor */
     for (int side = -1; side <= 1; side += 2) {
-        flr_kit_outline o;
         flr_vec3 tray[2] = {{-AIRCRAFT_SYSTEMS_HALF + 0.1, side * 0.32, 1.10},
                             {AIRCRAFT_SYSTEMS_HALF - 0.1, side * 0.32, 1.10}};
-        flr_outline_clear(&o);
+        flr_kit_outline o = {0};
         flr_outline_beam_c(kit, &o, 0.04, 0.14, 0.002);
         flr_kit_sweep(kit, tray, 2, v3(0, 1, 0), &o, NULL);
         for (int i = 0; i < 3; i++) {

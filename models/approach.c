@@ -134,9 +134,8 @@ const flr_scenario flr_scenario_approach = {
 /* a tray with a rim, a ramp at one end and two posts to get stuck between */
 static void tray(flr_kit *kit)
 {
-    flr_kit_outline o;
     flr_kit_plate(kit, flr_kit_at(0, 0, -10 * mm), 392 * mm, 252 * mm, 10 * mm, 13 * mm, 0, 0, 0);
-    flr_outline_clear(&o);
+    flr_kit_outline o = {0};
     flr_outline_rect(kit, &o, 0, 0, 400 * mm, 260 * mm, 20 * mm);
     flr_outline_rect(kit, &o, 0, 0, 384 * mm, 244 * mm, 13 * mm);
     flr_kit_prism(kit, flr_kit_at(0, 0, -11 * mm), &o, 36 * mm);

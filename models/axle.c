@@ -58,12 +58,11 @@ static void bench(flr_kit *kit)
 /* a V-block on a foot that carries the beam */
 static void stand(flr_kit *kit, double x, double y, double beam_z, double r)
 {
-    flr_kit_outline o;
     double top = beam_z - 0.3 * r, notch = beam_z - 1.42 * r;
     const flr_kit_corner c[] = {{-0.06, 0.012, 0},   {0.06, 0.012, 0},  {0.045, top, 0.006},
                                 {0.036, top, 0},     {0, notch, 0.004}, {-0.036, top, 0},
                                 {-0.045, top, 0.006}};
-    flr_outline_clear(&o);
+    flr_kit_outline o = {0};
     flr_outline_corners(kit, &o, c, 7);
     /* the outline stands in y, z and is extruded along x */
     flr_pose upright = flr_kit_frame(v3(x - 0.02, y, 0), v3(1, 0, 0), v3(0, 1, 0));
@@ -80,14 +79,11 @@ static void half_beam(flr_kit *kit, double side, double r)
 {
     flr_pose out = flr_kit_frame(v3(0, 0, 0), v3(side, 0, 0), v3(0, 0, 1));
     /* the tube flares into the banjo; a brake flange near the end; a machined spindle */
-    flr_kit_outline o;
     const flr_kit_corner c[] = {{0, 0.10, 0},     {0.075, 0.10, 0},     {0.07, 0.13, 0.02},
                                 {r, 0.19, 0.03},  {r, 0.50, 0},         {0.075, 0.505, 0.003},
                                 {0.075, 0.52, 0}, {0.034, 0.525, 0},    {0.034, 0.58, 0.002},
                                 {0.024, 0.59, 0}, {0.024, 0.64, 0.002}, {0, 0.64, 0}};
-    flr_outline_clear(&o);
-    flr_outline_corners(kit, &o, c, 12);
-    flr_kit_revolve(kit, out, &o, 48);
+    flr_kit_lathe(kit, out, c, 12, 48);
     flr_kit_bolt_circle(kit, flr_kit_shift(out, 0, 0, 0.519), 0.06, 8, 0.008, 0.02);
 
     /* spring pad with its U-bolts */
@@ -111,15 +107,12 @@ static void axle_beam(flr_kit *kit, double r)
     for (int side = -1; side <= 1; side += 2) half_beam(kit, side, r);
 
     /* the banjo: a thick ring about y, open to the front, with a rim of bolts */
-    flr_kit_outline o;
     const flr_kit_corner c[] = {
         {0.088, -0.06, 0.004}, {0.138, -0.06, 0.003}, {0.138, -0.042, 0},  {0.118, -0.03, 0.006},
         {0.118, 0.045, 0.02},  {0.06, 0.085, 0.02},   {0, 0.092, 0},       {0, 0.08, 0},
         {0.055, 0.073, 0.015}, {0.1, 0.04, 0.012},    {0.1, -0.03, 0.006}, {0.088, -0.036, 0.002}};
-    flr_outline_clear(&o);
-    flr_outline_corners(kit, &o, c, 12);
     flr_pose back = flr_kit_frame(v3(0, 0, 0), v3(0, 1, 0), v3(1, 0, 0));
-    flr_kit_revolve(kit, back, &o, 72);
+    flr_kit_lathe(kit, back, c, 12, 72);
     flr_pose rim = flr_kit_turn_x(flr_kit_shift(back, 0, 0, -0.06), 0.5);
     flr_kit_bolt_circle(kit, rim, 0.126, 10, 0.01, 0.02);
 
@@ -160,9 +153,7 @@ static void driveline(flr_kit *kit)
     const flr_kit_corner c[] = {{0, 0.07, 0},      {0.013, 0.07, 0}, {0.0135, 0.22, 0},
                                 {0.019, 0.225, 0}, {0.019, 0.26, 0}, {0.033, 0.265, 0},
                                 {0.033, 0.275, 0}, {0, 0.275, 0}};
-    flr_outline_clear(&o);
-    flr_outline_corners(kit, &o, c, 8);
-    flr_kit_revolve(kit, along, &o, 24);
+    flr_kit_lathe(kit, along, c, 8, 24);
     gear_outline(kit, &o, 0.0115, 0.0145, 14, 0);
     flr_kit_prism(kit, along, &o, 0.08);
     /* the yoke */
@@ -175,8 +166,7 @@ static void driveline(flr_kit *kit)
 static void ring_cap(flr_kit *kit)
 {
     /* a bearing cap: half a ring with two bolted ears */
-    flr_kit_outline o;
-    flr_outline_clear(&o);
+    flr_kit_outline o = {0};
     flr_outline_arc(&o, 0, 0, 0.038, 0.5, 0, 24);
     flr_outline_point(&o, 0.078, 0);
     flr_outline_point(&o, 0.078, 0.022);
@@ -208,8 +198,7 @@ static void ring(flr_kit *kit)
 static void housing_holder(flr_kit *kit)
 {
     /* a square flange with a bore, a collar, ribs and four corner lugs */
-    flr_kit_outline o;
-    flr_outline_clear(&o);
+    flr_kit_outline o = {0};
     flr_outline_rect(kit, &o, 0, 0, 0.22, 0.22, 0.03);
     flr_outline_circle(kit, &o, 0, 0, 0.057);
     for (int k = 0; k < 4; k++)
@@ -219,10 +208,8 @@ static void housing_holder(flr_kit *kit)
     for (int k = 0; k < 4; k++) {
         flr_pose out = flr_kit_turn_z(flr_kit_at(0, 0, 0.002), 0.25 * k);
         const flr_kit_corner c[] = {{0.08, 0, 0}, {0.108, 0, 0}, {0.08, 0.036, 0}};
-        flr_outline_clear(&o);
-        flr_outline_corners(kit, &o, c, 3);
         flr_pose rib = flr_kit_turn_x(flr_kit_shift(out, 0, 0.006, 0), 0.25);
-        flr_kit_prism(kit, rib, &o, 0.012);
+        flr_kit_extrude(kit, rib, c, 3, 0.012);
     }
     flr_kit_bolt_circle(kit, flr_kit_turn_z(flr_kit_at(0, 0, 0.004), 0.0625), 0.096, 4, 0.01, 0);
 }
@@ -230,22 +217,17 @@ static void housing_holder(flr_kit *kit)
 static void driveline_housing(flr_kit *kit)
 {
     /* a hollow cone with a round flange, a nose, ribs and bolts */
-    flr_kit_outline o;
     const flr_kit_corner c[] = {
         {0.095, -0.11, 0},    {0.142, -0.11, 0}, {0.142, -0.086, 0},   {0.117, -0.08, 0.006},
         {0.066, 0.07, 0.01},  {0.066, 0.10, 0},  {0.052, 0.104, 0},    {0.052, 0.13, 0.002},
         {0.026, 0.13, 0.002}, {0.026, 0.075, 0}, {0.044, 0.06, 0.008}, {0.095, -0.088, 0.006}};
-    flr_outline_clear(&o);
-    flr_outline_corners(kit, &o, c, 12);
-    flr_kit_revolve(kit, flr_kit_at(0, 0, 0), &o, 44);
+    flr_kit_lathe(kit, flr_kit_at(0, 0, 0), c, 12, 44);
     flr_kit_bolt_circle(kit, flr_kit_at(0, 0, -0.086), 0.13, 8, 0.01, 0.02);
     for (int k = 0; k < 6; k++) {
         flr_pose out = flr_kit_turn_z(flr_kit_at(0, 0, 0), k / 6.0);
         const flr_kit_corner r[] = {
             {0.108, -0.092, 0}, {0.136, -0.092, 0}, {0.078, 0.085, 0}, {0.062, 0.085, 0}};
-        flr_outline_clear(&o);
-        flr_outline_corners(kit, &o, r, 4);
-        flr_kit_prism(kit, flr_kit_turn_x(flr_kit_shift(out, 0, 0.006, 0), 0.25), &o, 0.012);
+        flr_kit_extrude(kit, flr_kit_turn_x(flr_kit_shift(out, 0, 0.006, 0), 0.25), r, 4, 0.012);
     }
     flr_kit_bolt(kit, flr_kit_frame(v3(0.1, 0.025, -0.03), v3(1, 0.25, 0.33), axis_z), 0.014, 0);
 }
@@ -253,14 +235,11 @@ static void driveline_housing(flr_kit *kit)
 /* a hub cap, open to below, with studs; the left one has a filler boss instead of a rib */
 static void hub_cap(flr_kit *kit, bool left)
 {
-    flr_kit_outline o;
     const flr_kit_corner c[] = {
         {0.121, -0.06, 0.002}, {0.15, -0.06, 0.003}, {0.15, -0.046, 0.003}, {0.142, -0.04, 0.003},
         {0.142, 0.022, 0.012}, {0.062, 0.03, 0.006}, {0.052, 0.062, 0.006}, {0.03, 0.062, 0.002},
         {0.03, -0.02, 0.002},  {0.05, -0.02, 0.003}, {0.052, 0.0, 0.006},   {0.121, -0.002, 0.01}};
-    flr_outline_clear(&o);
-    flr_outline_corners(kit, &o, c, 12);
-    flr_kit_revolve(kit, flr_kit_at(0, 0, 0), &o, 60);
+    flr_kit_lathe(kit, flr_kit_at(0, 0, 0), c, 12, 60);
     for (int k = 0; k < 5; k++) {
         flr_pose at = flr_kit_turn_z(flr_kit_at(0, 0, 0.024), k / 5.0);
         flr_kit_rounded_cylinder(kit, flr_kit_shift(at, 0.09, 0, 0), 0.0075, 0.04, 0.001);
@@ -274,9 +253,7 @@ static void hub_cap(flr_kit *kit, bool left)
                                     {0.132, -0.03, 0},
                                     {0.132, 0.012, 0},
                                     {0.05, 0.018, 0}};
-        flr_outline_clear(&o);
-        flr_outline_corners(kit, &o, r, 5);
-        flr_kit_prism(kit, flr_kit_turn_x(flr_kit_shift(out, 0, 0.004, 0), 0.25), &o, 0.008);
+        flr_kit_extrude(kit, flr_kit_turn_x(flr_kit_shift(out, 0, 0.004, 0), 0.25), r, 5, 0.008);
     }
     if (left)
         flr_kit_bolt(kit, flr_kit_frame(v3(-0.05, -0.141, 0), v3(-0.35, -1, 0), axis_z), 0.016, 0);

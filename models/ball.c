@@ -54,8 +54,7 @@ static void socket(flr_kit *kit)
     double radius =
         (ball_radius + clearance) / (flr_kit_cos(0.5 / BALL_SIDES) * flr_kit_cos(band / 2));
 
-    flr_kit_outline o;
-    flr_outline_clear(&o);
+    flr_kit_outline o = {0};
     for (int i = 0; i <= BANDS; i++) {
         double a = band * i;
         flr_outline_point(&o, radius * flr_kit_sin(a), -radius * flr_kit_cos(a));

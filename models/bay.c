@@ -78,7 +78,6 @@ static void bay(flr_kit *kit)
 static void pump(flr_kit *kit)
 {
     flr_pose along = flr_kit_frame(v3(-0.1, 0, 0), axis_x, axis_z);
-    flr_kit_outline o;
     /* housing, neck and motor, turned about the shaft */
     const flr_kit_corner c[] = {{0, 0, 0},
                                 {0.016, 0, 2 * mm},
@@ -91,9 +90,7 @@ static void pump(flr_kit *kit)
                                 {0.037, 0.19, 5 * mm},
                                 {0.026, 0.2, 2 * mm},
                                 {0, 0.2, 0}};
-    flr_outline_clear(&o);
-    flr_outline_corners(kit, &o, c, 11);
-    flr_kit_revolve(kit, along, &o, 32);
+    flr_kit_lathe(kit, along, c, 11, 32);
     flr_kit_flange(kit, flr_kit_shift(along, 0, 0, 0.068), 43 * mm, 0, 7 * mm, 6, 5 * mm);
     /* cooling fins around the motor */
     for (int k = 0; k < 12; k++) {

@@ -13,10 +13,7 @@ static void slab(flr_kit *kit, const flr_kit_corner *corners, int count, double 
     flr_kit_corner scaled[32];
     for (int i = 0; i < count; i++)
         scaled[i] = (flr_kit_corner){corners[i].x * mm, corners[i].y * mm, corners[i].r * mm};
-    flr_kit_outline o;
-    flr_outline_clear(&o);
-    flr_outline_corners(kit, &o, scaled, count);
-    flr_kit_prism(kit, flr_kit_at(0, 0, -height * mm / 2), &o, height * mm);
+    flr_kit_extrude(kit, flr_kit_at(0, 0, -height * mm / 2), scaled, count, height * mm);
 }
 
 /* the same, turned about z: x is the radius */
@@ -25,10 +22,7 @@ static void turned(flr_kit *kit, const flr_kit_corner *corners, int count, int s
     flr_kit_corner scaled[32];
     for (int i = 0; i < count; i++)
         scaled[i] = (flr_kit_corner){corners[i].x * mm, corners[i].y * mm, corners[i].r * mm};
-    flr_kit_outline o;
-    flr_outline_clear(&o);
-    flr_outline_corners(kit, &o, scaled, count);
-    flr_kit_revolve(kit, flr_kit_at(0, 0, 0), &o, sides);
+    flr_kit_lathe(kit, flr_kit_at(0, 0, 0), scaled, count, sides);
 }
 
 /* a round rod along points in millimetres */
@@ -88,8 +82,7 @@ static void tee(flr_kit *kit)
 
 static void gear(flr_kit *kit)
 {
-    flr_kit_outline o;
-    flr_outline_clear(&o);
+    flr_kit_outline o = {0};
     for (int i = 0; i < 16; i++) {
         const double at[4] = {0, 0.38, 0.5, 0.88}, radius[4] = {22, 22, 28, 28};
         for (int k = 0; k < 4; k++) {
@@ -107,8 +100,7 @@ static void gear(flr_kit *kit)
 
 static void knob(flr_kit *kit)
 {
-    flr_kit_outline o;
-    flr_outline_clear(&o);
+    flr_kit_outline o = {0};
     for (int i = 0; i < 5; i++)
         flr_outline_arc(&o, 18 * mm * flr_kit_cos(i / 5.0), 18 * mm * flr_kit_sin(i / 5.0), 9 * mm,
                         i / 5.0 - 0.27, i / 5.0 + 0.27, 12);
@@ -119,8 +111,7 @@ static void knob(flr_kit *kit)
 
 static void nut(flr_kit *kit)
 {
-    flr_kit_outline o;
-    flr_outline_clear(&o);
+    flr_kit_outline o = {0};
     flr_outline_polygon(&o, 0, 0, 24 * mm, 6);
     flr_outline_circle(kit, &o, 0, 0, 13 * mm);
     flr_kit_prism(kit, flr_kit_at(0, 0, -10 * mm), &o, 20 * mm);
@@ -152,8 +143,7 @@ static void shackle(flr_kit *kit)
 
 static void horseshoe(flr_kit *kit)
 {
-    flr_kit_outline o;
-    flr_outline_clear(&o);
+    flr_kit_outline o = {0};
     flr_outline_arc(&o, 0, 0, 28 * mm, -0.16, 0.66, 40);
     flr_outline_arc(&o, 0, 0, 17 * mm, 0.64, -0.14, 32);
     flr_outline_close(&o);
@@ -185,8 +175,7 @@ static void spring(flr_kit *kit)
         double t = (double)i / FALLING_STEPS, a = 4.75 * t;
         path[i] = v3(14 * mm * flr_kit_cos(a), 14 * mm * flr_kit_sin(a), (46 * t - 23) * mm);
     }
-    flr_kit_outline o;
-    flr_outline_clear(&o);
+    flr_kit_outline o = {0};
     flr_outline_circle(kit, &o, 0, 0, 3 * mm);
     flr_kit_sweep(kit, path, FALLING_STEPS + 1, v3(0, 0, 1), &o, NULL);
 }
@@ -211,8 +200,7 @@ static void hook(flr_kit *kit)
         path[i] = v3(17 * mm * flr_kit_cos(a), 0, (17 * flr_kit_sin(a) - 8) * mm);
         scale[i] = 1 + 0.5 * t - 1.1 * t * t * t;
     }
-    flr_kit_outline o;
-    flr_outline_clear(&o);
+    flr_kit_outline o = {0};
     flr_outline_circle(kit, &o, 0, 0, 5 * mm);
     flr_kit_sweep(kit, path, FALLING_STEPS + 1, v3(0, 1, 0), &o, scale);
     const flr_vec3 shank[2] = {{0, 0, 8}, {0, 0, 24}};
@@ -237,9 +225,8 @@ static void knot(flr_kit *kit) { flr_kit_knot(kit, 2, 3, 17 * mm, 8 * mm, 4 * mm
 
 static void beam(flr_kit *kit)
 {
-    flr_kit_outline o;
     const flr_vec3 path[2] = {{-27 * mm, 0, 0}, {27 * mm, 0, 0}};
-    flr_outline_clear(&o);
+    flr_kit_outline o = {0};
     flr_outline_beam_i(kit, &o, 30 * mm, 36 * mm, 4 * mm);
     flr_kit_sweep(kit, path, 2, v3(0, 0, 1), &o, NULL);
 }

@@ -3,7 +3,6 @@
  * Module m, pressure angle 20 degrees, addendum m, dedendum 1.25 m. The normal offset of an involute
  * is the same involute turned about its centre: teeth are thinned by turning each flank, half the
  * gap for each gear, and the flanks keep the gap along the line of action on both sides. */
-#include <stdlib.h>
 
 #include "models/fit_kit.h"
 
@@ -90,11 +89,10 @@ static void lay_gear(flr_model_fit_solid *solid, const gear *g, double chord, do
     flr_model_fit_end_bore(solid);
 }
 
-static flr_result build(const flr_model_fit_options *o, flr_model *model, flr_error *error)
+flr_result flr_model_fit_build_gears(const flr_model_fit_options *o, flr_model_fit_scratch *s,
+                                     flr_model *model, flr_error *error)
 {
     enum { GEAR_PATH_STEPS = 24 };
-    flr_model_fit_scratch *s = flr_model_fit_scratch_make(error);
-    if (!s) return FLR_NO_MEMORY;
     const double m = o->size, width = 6 * m, post = 3 * m, apart = (STANDING + MOVING) * m / 2;
     /* a tooth towards the other gear, and there a gap between two teeth */
     const gear large = plan(STANDING, m, o->gap, 0);
@@ -121,17 +119,5 @@ static flr_result build(const flr_model_fit_options *o, flr_model *model, flr_er
     for (int i = 0; i <= GEAR_PATH_STEPS; i++)
         flr_model_fit_path_add(&s->path, 2.0 * i / GEAR_PATH_STEPS,
                                flr_kit_at(apart, 0, (width + 4 * m) * i / GEAR_PATH_STEPS));
-    if (result == FLR_OK) result = flr_model_fit_add_path(model, &s->path, error);
-    free(s);
     return result;
 }
-
-const flr_model_fit flr_model_fit_gears = {.name = "gears",
-                                           .summary =
-                                               "two involute gears in mesh, one of them on a post",
-                                           .measure = "module",
-                                           .size = 2e-3,
-                                           .min_size = 0.5e-3,
-                                           .max_size = 10e-3,
-                                           .max_gap = 0.1,
-                                           .build = build};

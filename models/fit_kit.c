@@ -240,8 +240,7 @@ void flr_model_fit_end_bore(flr_model_fit_solid *solid)
 
 void flr_model_fit_slab(flr_kit *kit, const flr_kit_p2 *points, int count, double length)
 {
-    flr_kit_outline outline;
-    flr_outline_clear(&outline);
+    flr_kit_outline outline = {0};
     for (int i = 0; i < count; i++) flr_outline_point(&outline, points[i].x, points[i].y);
     flr_outline_close(&outline);
     flr_kit_prism(kit, flr_kit_turn_x(flr_kit_at(0, length / 2, 0), 0.25), &outline, length);
@@ -286,11 +285,4 @@ flr_result flr_model_fit_add_path(flr_model *model, const flr_model_fit_path *pa
     moving->T_world_part = path->poses[0].T_world_part;
     return flr_model_add_path(model, "removal.txt", "removal", moving->name, path->poses,
                               (size_t)path->count, error);
-}
-
-flr_model_fit_scratch *flr_model_fit_scratch_make(flr_error *error)
-{
-    flr_model_fit_scratch *scratch = calloc(1, sizeof *scratch);
-    if (!scratch) flr_fail(error, FLR_NO_MEMORY, "out of memory while building a fit");
-    return scratch;
 }

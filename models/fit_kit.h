@@ -111,20 +111,16 @@ flr_result flr_model_fit_add_path(flr_model *model, const flr_model_fit_path *pa
                                   flr_error *error);
 
 /* Scratch space of a recipe, too large for the stack: three curves at once are enough for all. */
-typedef struct flr_model_fit_scratch {
+struct flr_model_fit_scratch {
     flr_model_fit_curve a, b, c;
-    flr_model_fit_path path;
-} flr_model_fit_scratch;
-
-/* NULL, and the error said, when memory is short. free() it. */
-flr_model_fit_scratch *flr_model_fit_scratch_make(flr_error *error);
+    flr_model_fit_path path; /* empty; the recipe fills it */
+};
 
 /* ---- the recipes ---- */
 
-extern const flr_model_fit flr_model_fit_thread;
-extern const flr_model_fit flr_model_fit_round_peg, flr_model_fit_square_peg, flr_model_fit_key,
-    flr_model_fit_splines;
-extern const flr_model_fit flr_model_fit_dovetail, flr_model_fit_bayonet, flr_model_fit_hook;
-extern const flr_model_fit flr_model_fit_gears;
+flr_model_fit_recipe flr_model_fit_build_thread, flr_model_fit_build_round_peg,
+    flr_model_fit_build_square_peg, flr_model_fit_build_key, flr_model_fit_build_splines,
+    flr_model_fit_build_dovetail, flr_model_fit_build_bayonet, flr_model_fit_build_hook,
+    flr_model_fit_build_gears;
 
 #endif

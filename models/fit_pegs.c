@@ -1,27 +1,21 @@
 /* fit_pegs.c: what comes out straight: round and square pegs, a key, splines, a dovetail. */
-#include <stdlib.h>
-
 #include "models/fit_kit.h"
 
 /* from the assembled pose along `way`: slowly while it is in, then on */
-static flr_result add_straight(flr_model *model, flr_model_fit_scratch *s, flr_vec3 way,
-                               flr_error *error)
+static void add_straight(flr_model_fit_scratch *s, flr_vec3 way)
 {
     enum { PEG_PATH_STEPS = 24 };
     for (int i = 0; i <= PEG_PATH_STEPS; i++) {
         double k = (double)i / PEG_PATH_STEPS;
         flr_model_fit_path_add(&s->path, 2 * k, flr_kit_at(k * way.x, k * way.y, k * way.z));
     }
-    return flr_model_fit_add_path(model, &s->path, error);
 }
 
 /* ---- round peg ---- */
 
-static flr_result build_round_peg(const flr_model_fit_options *o, flr_model *model,
-                                  flr_error *error)
+flr_result flr_model_fit_build_round_peg(const flr_model_fit_options *o, flr_model_fit_scratch *s,
+                                         flr_model *model, flr_error *error)
 {
-    flr_model_fit_scratch *s = flr_model_fit_scratch_make(error);
-    if (!s) return FLR_NO_MEMORY;
     const double d = o->size, r = d / 2, high = 1.5 * d, bevel = 0.06 * d;
     const double step = flr_model_fit_step(r + o->gap, o->chord),
                  bore = flr_model_fit_outside(r + o->gap, step);
@@ -50,27 +44,15 @@ static flr_result build_round_peg(const flr_model_fit_options *o, flr_model *mod
         flr_model_fit_end_disc(peg);
         result = flr_model_fit_add_solid(model, peg, "peg", error);
     }
-    if (result == FLR_OK) result = add_straight(model, s, v3(0, 0, 2.6 * d), error);
-    free(s);
+    add_straight(s, v3(0, 0, 2.6 * d));
     return result;
 }
 
-const flr_model_fit flr_model_fit_round_peg = {.name = "round-peg",
-                                               .summary = "a round peg in a hole",
-                                               .measure = "diameter of the peg",
-                                               .size = 8e-3,
-                                               .min_size = 1e-3,
-                                               .max_size = 100e-3,
-                                               .max_gap = 0.05,
-                                               .build = build_round_peg};
-
 /* ---- square peg ---- */
 
-static flr_result build_square_peg(const flr_model_fit_options *o, flr_model *model,
-                                   flr_error *error)
+flr_result flr_model_fit_build_square_peg(const flr_model_fit_options *o, flr_model_fit_scratch *s,
+                                          flr_model *model, flr_error *error)
 {
-    flr_model_fit_scratch *s = flr_model_fit_scratch_make(error);
-    if (!s) return FLR_NO_MEMORY;
     const double d = o->size, high = 1.5 * d;
     /* few points: eight rays, four of them through the corners */
     flr_model_fit_solid *block = flr_model_fit_solid_begin();
@@ -89,19 +71,9 @@ static flr_result build_square_peg(const flr_model_fit_options *o, flr_model *mo
         flr_kit_box(&kit, flr_kit_turn_z(flr_kit_at(0, 0, 1.25 * d), 0.125), d, d, 3.5 * d, 0);
         result = flr_model_fit_add_kit(model, &kit, "peg", error);
     }
-    if (result == FLR_OK) result = add_straight(model, s, v3(0, 0, 2.6 * d), error);
-    free(s);
+    add_straight(s, v3(0, 0, 2.6 * d));
     return result;
 }
-
-const flr_model_fit flr_model_fit_square_peg = {.name = "square-peg",
-                                                .summary = "a square peg in a hole",
-                                                .measure = "side of the peg",
-                                                .size = 8e-3,
-                                                .min_size = 1e-3,
-                                                .max_size = 100e-3,
-                                                .max_gap = 0.05,
-                                                .build = build_square_peg};
 
 /* ---- a shaft with teeth in its hub ---- */
 
@@ -111,10 +83,8 @@ typedef struct shaft_shape {
 } shaft_shape;
 
 static flr_result build_shaft(const flr_model_fit_options *o, const shaft_shape *shape,
-                              flr_model *model, flr_error *error)
+                              flr_model_fit_scratch *s, flr_model *model, flr_error *error)
 {
-    flr_model_fit_scratch *s = flr_model_fit_scratch_make(error);
-    if (!s) return FLR_NO_MEMORY;
     const flr_model_fit_teeth *teeth = &shape->teeth;
     const double step = flr_model_fit_step(teeth->tip + o->gap, o->chord);
 
@@ -141,58 +111,40 @@ static flr_result build_shaft(const flr_model_fit_options *o, const shaft_shape 
         flr_model_fit_end_disc(shaft);
         result = flr_model_fit_add_solid(model, shaft, "shaft", error);
     }
-    if (result == FLR_OK) result = add_straight(model, s, v3(0, 0, 1.6 * shape->length), error);
-    free(s);
+    add_straight(s, v3(0, 0, 1.6 * shape->length));
     return result;
 }
 
 /* proportions of DIN 6885: key 0.3 d wide, 0.14 d deep in the hub */
-static flr_result build_key(const flr_model_fit_options *o, flr_model *model, flr_error *error)
+flr_result flr_model_fit_build_key(const flr_model_fit_options *o, flr_model_fit_scratch *s,
+                                   flr_model *model, flr_error *error)
 {
     const double d = o->size;
     const shaft_shape shape = {
         .teeth = {.teeth = 1, .root = d / 2, .tip = 0.64 * d, .half = 0.15 * d, .flat = true},
         .hub = 0.95 * d,
         .length = d};
-    return build_shaft(o, &shape, model, error);
+    return build_shaft(o, &shape, s, model, error);
 }
 
-const flr_model_fit flr_model_fit_key = {.name = "key",
-                                         .summary = "a shaft with its key in the keyway of a hub",
-                                         .measure = "diameter of the shaft",
-                                         .size = 20e-3,
-                                         .min_size = 4e-3,
-                                         .max_size = 100e-3,
-                                         .max_gap = 0.02,
-                                         .build = build_key};
-
 /* proportions of ISO 14: six teeth, 0.8 D at the root, 0.2 D wide */
-static flr_result build_splines(const flr_model_fit_options *o, flr_model *model, flr_error *error)
+flr_result flr_model_fit_build_splines(const flr_model_fit_options *o, flr_model_fit_scratch *s,
+                                       flr_model *model, flr_error *error)
 {
     const double d = o->size;
     const shaft_shape shape = {
         .teeth = {.teeth = 6, .root = 0.4 * d, .tip = 0.5 * d, .half = 0.1 * d},
         .hub = 0.75 * d,
         .length = d};
-    return build_shaft(o, &shape, model, error);
+    return build_shaft(o, &shape, s, model, error);
 }
-
-const flr_model_fit flr_model_fit_splines = {.name = "splines",
-                                             .summary = "a shaft with six splines in its hub",
-                                             .measure = "diameter over the splines",
-                                             .size = 20e-3,
-                                             .min_size = 6e-3,
-                                             .max_size = 100e-3,
-                                             .max_gap = 0.015,
-                                             .build = build_splines};
 
 /* ---- dovetail ---- */
 
 /* Flanks of 60 degrees; z = 0 is the top of the base. */
-static flr_result build_dovetail(const flr_model_fit_options *o, flr_model *model, flr_error *error)
+flr_result flr_model_fit_build_dovetail(const flr_model_fit_options *o, flr_model_fit_scratch *s,
+                                        flr_model *model, flr_error *error)
 {
-    flr_model_fit_scratch *s = flr_model_fit_scratch_make(error);
-    if (!s) return FLR_NO_MEMORY;
     const double w = o->size, g = o->gap, deep = 0.35 * w, sin60 = 0.8660254037844386;
     const double slope = 0.5773502691896257; /* of a flank: across per height */
     /* the tail: half of w wide at its bottom; the groove's flanks are `aside` farther out */
@@ -215,16 +167,6 @@ static flr_result build_dovetail(const flr_model_fit_options *o, flr_model *mode
         flr_model_fit_slab(&kit, slide, 8, 1.6 * w);
         result = flr_model_fit_add_kit(model, &kit, "slide", error);
     }
-    if (result == FLR_OK) result = add_straight(model, s, v3(0, -2.2 * w, 0), error);
-    free(s);
+    add_straight(s, v3(0, -2.2 * w, 0));
     return result;
 }
-
-const flr_model_fit flr_model_fit_dovetail = {.name = "dovetail",
-                                              .summary = "a slide in a dovetail groove",
-                                              .measure = "width of the tail",
-                                              .size = 20e-3,
-                                              .min_size = 2e-3,
-                                              .max_size = 200e-3,
-                                              .max_gap = 0.04,
-                                              .build = build_dovetail};

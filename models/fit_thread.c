@@ -7,7 +7,6 @@
  * Each thread is a ridge that winds about a cylinder: about the bolt's at its minor diameter, within
  * the nut's bore at its major one. It rises from nothing in a quarter of a turn and ends likewise,
  * so that both ends are whole, and the cylinder goes on beyond them. */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "models/fit_kit.h"
@@ -208,8 +207,7 @@ static flr_result add_nut(flr_model *model, const thread_plan *t, flr_model_fit_
 }
 
 /* a turn a second, in twelfths, until the nut is off; then straight up */
-static flr_result add_path(flr_model *model, const thread_plan *t, flr_model_fit_scratch *s,
-                           flr_error *error)
+static void add_path(const thread_plan *t, flr_model_fit_scratch *s)
 {
     enum { THREAD_PATH_STEPS = 12 };
     double top = t->bolt.high + 0.2 * t->bolt.base, pitch = t->bolt.pitch;
@@ -222,35 +220,21 @@ static flr_result add_path(flr_model *model, const thread_plan *t, flr_model_fit
     }
     pose.p.z += t->metric->d * mm;
     flr_model_fit_path_add(&s->path, (double)steps / THREAD_PATH_STEPS + 1, pose);
-    return flr_model_fit_add_path(model, &s->path, error);
 }
 
-static flr_result build(const flr_model_fit_options *options, flr_model *model, flr_error *error)
+flr_result flr_model_fit_build_thread(const flr_model_fit_options *o, flr_model_fit_scratch *s,
+                                      flr_model *model, flr_error *error)
 {
     const struct metric *metric = NULL;
     for (size_t i = 0; i < METRICS; i++)
-        if (fabs(metrics[i].d * mm - options->size) < 1e-9) metric = &metrics[i];
+        if (fabs(metrics[i].d * mm - o->size) < 1e-9) metric = &metrics[i];
     if (!metric)
         return flr_fail(error, FLR_BAD_ARGUMENT,
                         "thread: no size M%g; there are M3, M4, M5, M6, M8, M10, M12, M16 and M20",
-                        options->size / mm);
-    flr_model_fit_scratch *scratch = flr_model_fit_scratch_make(error);
-    if (!scratch) return FLR_NO_MEMORY;
-    thread_plan t = plan(metric, options);
-    flr_result result = add_bolt(model, &t, scratch, error);
-    if (result == FLR_OK) result = add_nut(model, &t, scratch, error);
-    if (result == FLR_OK) result = add_path(model, &t, scratch, error);
-    free(scratch);
+                        o->size / mm);
+    thread_plan t = plan(metric, o);
+    flr_result result = add_bolt(model, &t, s, error);
+    if (result == FLR_OK) result = add_nut(model, &t, s, error);
+    add_path(&t, s);
     return result;
 }
-
-const flr_model_fit flr_model_fit_thread = {
-    .name = "thread",
-    .summary = "a nut on a bolt, M3 to M20: only turning takes it off",
-    .measure = "nominal diameter",
-    .size = 8e-3,
-    .min_size = 3e-3,
-    .max_size = 20e-3,
-    /* a tenth of the pitch, or the nut's crest would vanish */
-    .max_gap = 0.0125,
-    .build = build};

@@ -1,6 +1,4 @@
 /* fit_turning.c: what must turn before it comes out: a bayonet, a hook. */
-#include <stdlib.h>
-
 #include "models/fit_kit.h"
 
 /* ---- bayonet: three lugs in a groove below a lip with three slots ---- */
@@ -74,11 +72,10 @@ static flr_result add_plug(flr_model *model, const bayonet *b, flr_model_fit_scr
     return flr_model_fit_add_solid(model, plug, "plug", error);
 }
 
-static flr_result build_bayonet(const flr_model_fit_options *o, flr_model *model, flr_error *error)
+flr_result flr_model_fit_build_bayonet(const flr_model_fit_options *o, flr_model_fit_scratch *s,
+                                       flr_model *model, flr_error *error)
 {
     enum { STEPS = 12 };
-    flr_model_fit_scratch *s = flr_model_fit_scratch_make(error);
-    if (!s) return FLR_NO_MEMORY;
     bayonet b = plan_bayonet(o);
     flr_result result = add_socket(model, &b, s, error);
     if (result == FLR_OK) result = add_plug(model, &b, s, error);
@@ -89,20 +86,8 @@ static flr_result build_bayonet(const flr_model_fit_options *o, flr_model *model
     double up = b.top - b.plug_low + 0.3 * b.d;
     for (int i = 1; i <= STEPS; i++)
         flr_model_fit_path_add(&s->path, 1 + (double)i / STEPS, flr_kit_at(0, 0, up * i / STEPS));
-    if (result == FLR_OK) result = flr_model_fit_add_path(model, &s->path, error);
-    free(s);
     return result;
 }
-
-const flr_model_fit flr_model_fit_bayonet = {
-    .name = "bayonet",
-    .summary = "a plug with three lugs in a bayonet socket: turn, then pull",
-    .measure = "diameter of the plug",
-    .size = 16e-3,
-    .min_size = 4e-3,
-    .max_size = 100e-3,
-    .max_gap = 0.02,
-    .build = build_bayonet};
 
 /* ---- hook: a flattened nose in a round socket with a narrow mouth ----
  *
@@ -184,11 +169,10 @@ static flr_result add_slab(flr_model *model, const flr_model_fit_curve *curve, d
     return flr_model_fit_add_kit(model, &kit, name, error);
 }
 
-static flr_result build_hook(const flr_model_fit_options *o, flr_model *model, flr_error *error)
+flr_result flr_model_fit_build_hook(const flr_model_fit_options *o, flr_model_fit_scratch *s,
+                                    flr_model *model, flr_error *error)
 {
     enum { STEPS = 10 };
-    flr_model_fit_scratch *s = flr_model_fit_scratch_make(error);
-    if (!s) return FLR_NO_MEMORY;
     const double r = o->size / 2, step = flr_model_fit_step(r + o->gap, o->chord);
     catch_curve(&s->a, r, o->gap, step);
     hook_curve(&s->b, r, step);
@@ -200,16 +184,5 @@ static flr_result build_hook(const flr_model_fit_options *o, flr_model *model, f
     for (int i = 1; i <= STEPS; i++)
         flr_model_fit_path_add(&s->path, 1 + (double)i / STEPS,
                                flr_kit_at(3.2 * r * i / STEPS, 0, 0));
-    if (result == FLR_OK) result = flr_model_fit_add_path(model, &s->path, error);
-    free(s);
     return result;
 }
-
-const flr_model_fit flr_model_fit_hook = {.name = "hook",
-                                          .summary = "a snap hook in its catch: tilt, then pull",
-                                          .measure = "diameter of the hook's nose",
-                                          .size = 8e-3,
-                                          .min_size = 2e-3,
-                                          .max_size = 30e-3,
-                                          .max_gap = 0.03,
-                                          .build = build_hook};

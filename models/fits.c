@@ -11,22 +11,38 @@
 /* ---- the list ---- */
 
 /* in the order of the table in docs/fits.md */
-static const flr_model_fit *const fits[] = {
-    &flr_model_fit_thread,  &flr_model_fit_round_peg, &flr_model_fit_square_peg,
-    &flr_model_fit_key,     &flr_model_fit_splines,   &flr_model_fit_dovetail,
-    &flr_model_fit_bayonet, &flr_model_fit_hook,      &flr_model_fit_gears};
+static const flr_model_fit fits[] = {
+    /* a tenth of the pitch, or the nut's crest would vanish */
+    {"thread", "a nut on a bolt, M3 to M20: only turning takes it off", "nominal diameter", 8e-3,
+     3e-3, 20e-3, 0.0125, flr_model_fit_build_thread},
+    {"round-peg", "a round peg in a hole", "diameter of the peg", 8e-3, 1e-3, 100e-3, 0.05,
+     flr_model_fit_build_round_peg},
+    {"square-peg", "a square peg in a hole", "side of the peg", 8e-3, 1e-3, 100e-3, 0.05,
+     flr_model_fit_build_square_peg},
+    {"key", "a shaft with its key in the keyway of a hub", "diameter of the shaft", 20e-3, 4e-3,
+     100e-3, 0.02, flr_model_fit_build_key},
+    {"splines", "a shaft with six splines in its hub", "diameter over the splines", 20e-3, 6e-3,
+     100e-3, 0.015, flr_model_fit_build_splines},
+    {"dovetail", "a slide in a dovetail groove", "width of the tail", 20e-3, 2e-3, 200e-3, 0.04,
+     flr_model_fit_build_dovetail},
+    {"bayonet", "a plug with three lugs in a bayonet socket: turn, then pull",
+     "diameter of the plug", 16e-3, 4e-3, 100e-3, 0.02, flr_model_fit_build_bayonet},
+    {"hook", "a snap hook in its catch: tilt, then pull", "diameter of the hook's nose", 8e-3, 2e-3,
+     30e-3, 0.03, flr_model_fit_build_hook},
+    {"gears", "two involute gears in mesh, one of them on a post", "module", 2e-3, 0.5e-3, 10e-3,
+     0.1, flr_model_fit_build_gears}};
 
 size_t flr_model_fit_count(void) { return sizeof fits / sizeof *fits; }
 
 const flr_model_fit *flr_model_fit_at(size_t index)
 {
-    return index < flr_model_fit_count() ? fits[index] : NULL;
+    return index < flr_model_fit_count() ? &fits[index] : NULL;
 }
 
 const flr_model_fit *flr_model_fit_find(const char *name)
 {
     for (size_t i = 0; i < flr_model_fit_count(); i++)
-        if (strcmp(fits[i]->name, name) == 0) return fits[i];
+        if (strcmp(fits[i].name, name) == 0) return &fits[i];
     return NULL;
 }
 
@@ -70,24 +86,12 @@ static flr_result check(const flr_model_fit *fit, const flr_model_fit_options *o
 
 /* ---- scenes ---- */
 
-static double area(const flr_mesh *mesh)
-{
-    double sum = 0;
-    for (uint32_t i = 0; i < mesh->triangle_count; i++) {
-        const uint32_t *v = mesh->triangles[i].v;
-        flr_vec3 a = mesh->vertices[v[0]];
-        sum +=
-            v3_length(v3_cross(v3_sub(mesh->vertices[v[1]], a), v3_sub(mesh->vertices[v[2]], a)));
-    }
-    return sum / 2;
-}
-
 /* Voxels that see the gap where memory allows; points are moved inwards by what is missing. A point
  * is up to half a voxel's diagonal off its surface, and a surface voxel reaches a whole one. */
 static void choose_voxels(flr_model *model, const flr_model_fit_options *options)
 {
     const double voxels = 1.5e6, reach = 2.6;
-    double most = fmax(area(model->meshes[0].mesh), area(model->meshes[1].mesh));
+    double most = fmax(flr_mesh_area(model->meshes[0].mesh), flr_mesh_area(model->meshes[1].mesh));
     double voxel = fmax(options->gap / 3, sqrt(most / voxels));
     /* whole tenths of a micrometre, or micrometres */
     double parts = voxel < 10e-6 ? 1e7 : 1e6;
@@ -122,7 +126,11 @@ flr_result flr_model_fit_build(const flr_model_fit *fit, const flr_model_fit_opt
     built.scene.name = fit->name;
     built.scene.description = fit->summary;
     built.scene.unit = 0.001;
-    result = fit->build(&all, &built, error);
+    flr_model_fit_scratch *scratch = calloc(1, sizeof *scratch);
+    if (!scratch) return flr_fail(error, FLR_NO_MEMORY, "out of memory while building a fit");
+    result = fit->build(&all, scratch, &built, error);
+    if (result == FLR_OK) result = flr_model_fit_add_path(&built, &scratch->path, error);
+    free(scratch);
     if (result != FLR_OK) {
         flr_model_free(&built);
         return result;

@@ -30,6 +30,13 @@ typedef struct flr_model_fit_options {
                      0.25 um */
 } flr_model_fit_options;
 
+/* Adds the two parts to an empty model and fills the path; `options` are complete and within the
+ * limits. Fails on what these limits cannot say. */
+typedef struct flr_model_fit_scratch flr_model_fit_scratch;
+typedef flr_result flr_model_fit_recipe(const flr_model_fit_options *options,
+                                        flr_model_fit_scratch *scratch, flr_model *model,
+                                        flr_error *error);
+
 typedef struct flr_model_fit {
     const char *name;    /* "thread" */
     const char *summary; /* one line for a list */
@@ -37,9 +44,7 @@ typedef struct flr_model_fit {
     double size;         /* metres: the default; and the limits */
     double min_size, max_size;
     double max_gap; /* as a part of the size */
-    /* Fills an empty model; `options` are complete and within the limits. Fails on what these
-     * limits cannot say. */
-    flr_result (*build)(const flr_model_fit_options *options, flr_model *model, flr_error *error);
+    flr_model_fit_recipe *build;
 } flr_model_fit;
 
 #define FLR_FIT_GAP     0.1e-3  /* metres: default, where a fit of that size takes so much */

@@ -12,7 +12,6 @@
 /* cap, barrel, flange, gland, rod and both fork roots are one turned body */
 static void body(flr_kit *kit)
 {
-    flr_kit_outline o;
     const flr_kit_corner c[] = {{0, -0.352, 0},
                                 {0.040, -0.352, 0.004},
                                 {0.040, -0.326, 0.004},
@@ -38,19 +37,16 @@ static void body(flr_kit *kit)
                                 {0.037, 0.330, 0.003},
                                 {0.037, 0.352, 0.003},
                                 {0, 0.352, 0}};
-    flr_outline_clear(&o);
-    flr_outline_corners(kit, &o, c, sizeof c / sizeof *c);
-    flr_kit_revolve(kit, flr_kit_at(0, 0, 0), &o, flr_kit_sides(kit, 0.1));
+    flr_kit_lathe(kit, flr_kit_at(0, 0, 0), c, sizeof c / sizeof *c, flr_kit_sides(kit, 0.1));
 }
 
 /* the mounting flange in the middle: a square on its corner, with large bolts in its corners and
  * small ones around the gland */
 static void flange(flr_kit *kit)
 {
-    flr_kit_outline o;
     const double r = 0.020, tip = 0.1 + r * 0.41421356237309515; /* the rounding ends at 0.1 */
     const flr_kit_corner c[] = {{tip, 0, r}, {0, tip, r}, {-tip, 0, r}, {0, -tip, r}};
-    flr_outline_clear(&o);
+    flr_kit_outline o = {0};
     flr_outline_corners(kit, &o, c, 4);
     flr_outline_circle(kit, &o, 0, 0, 0.058);
     flr_kit_prism(kit, flr_kit_at(0, 0, 0.088), &o, 0.016);
@@ -88,8 +84,7 @@ static void tube(flr_kit *kit, double turn, double from, double to)
         flr_pose boss = flr_kit_shift(ray, BARREL_R - 0.004, 0, end ? to : from);
         boss = flr_kit_turn_y(boss, 0.25);
         flr_kit_rounded_cylinder(kit, boss, 0.0125, 0.008, 0.001);
-        flr_kit_outline o;
-        flr_outline_clear(&o);
+        flr_kit_outline o = {0};
         flr_outline_polygon(&o, 0, 0, 0.0095, 6);
         flr_kit_prism(kit, flr_kit_shift(boss, 0, 0, 0.0075), &o, 0.0065);
     }

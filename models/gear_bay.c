@@ -20,15 +20,12 @@ static void frame(flr_kit *kit, double x, double length, double depth)
     flr_pose at = flr_kit_frame(v3(x - 0.0012, 0, 0), v3(1, 0, 0), v3(0, 1, 0));
     flr_kit_prism(kit, at, &o, 0.0024);
     for (int i = 0; i < holes; i++) {
-        flr_kit_outline lip;
         const flr_kit_corner c[] = {{r - 0.002, -0.001, 0},
                                     {r + 0.006, -0.001, 0.001},
                                     {r + 0.003, 0.007, 0},
                                     {r - 0.002, 0.009, 0}};
-        flr_outline_clear(&lip);
-        flr_outline_corners(kit, &lip, c, 4);
         flr_pose hole = flr_kit_shift(at, -length / 2 + (i + 0.5) * step, 0.52 * depth, 0.0012);
-        flr_kit_revolve(kit, hole, &lip, flr_kit_sides(kit, r));
+        flr_kit_lathe(kit, hole, c, 4, flr_kit_sides(kit, r));
     }
     /* caps: an angle on the skin, a T inside */
     flr_vec3 path[2] = {{x, -length / 2 + 0.001, -0.0004}, {x, length / 2 - 0.001, -0.0004}};
@@ -48,9 +45,8 @@ static void frame(flr_kit *kit, double x, double length, double depth)
 
 static void stringer(flr_kit *kit, double y, double length, int kind)
 {
-    flr_kit_outline o;
     flr_vec3 path[2] = {{-length / 2 + 0.002, y, -0.0005}, {length / 2 - 0.002, y, -0.0005}};
-    flr_outline_clear(&o);
+    flr_kit_outline o = {0};
     if (kind == 0)
         flr_outline_beam_z(kit, &o, 0.020, 0.034, 0.0025);
     else
@@ -68,9 +64,8 @@ static void stringer(flr_kit *kit, double y, double length, int kind)
 /* the clip where a stringer passes a frame */
 static void clip(flr_kit *kit, double x, double y)
 {
-    flr_kit_outline o;
     flr_vec3 path[2] = {{x + 0.002, y + 0.004, 0.036}, {x + 0.002, y + 0.004, 0.076}};
-    flr_outline_clear(&o);
+    flr_kit_outline o = {0};
     flr_outline_beam_l(kit, &o, 0.022, 0.022, 0.002);
     flr_kit_sweep(kit, path, 2, v3(0, 1, 0), &o, NULL);
     for (int i = 0; i < 2; i++) {
@@ -112,15 +107,12 @@ static void main_rib(flr_kit *kit, double x)
     flr_kit_prism(kit, at, &o, 0.020);
     for (int i = 0; i < 7; i++) {
         double r = holes[i][2];
-        flr_kit_outline lip;
         const flr_kit_corner l[] = {{r - 0.004, -0.006, 0.002},
                                     {r + 0.012, -0.006, 0.002},
                                     {r + 0.012, 0.026, 0.003},
                                     {r - 0.004, 0.026, 0.003}};
-        flr_outline_clear(&lip);
-        flr_outline_corners(kit, &lip, l, 4);
-        flr_kit_revolve(kit, flr_kit_shift(at, holes[i][0], holes[i][1], 0), &lip,
-                        flr_kit_sides(kit, r));
+        flr_kit_lathe(kit, flr_kit_shift(at, holes[i][0], holes[i][1], 0), l, 4,
+                      flr_kit_sides(kit, r));
     }
     /* bearing housing with cap and bolts, edge flanges, rows of bolts to the roof */
     flr_pose bearing = flr_kit_frame(v3(x - 0.045, 0, 3.98), v3(1, 0, 0), v3(0, 1, 0));

@@ -31,12 +31,10 @@ static void mounts(flr_kit *kit)
     flr_kit_box(kit, flr_kit_at(AX + 0.414, 0.25, AZ - 0.145), 0.13, 0.28, 0.064, 0.008);
     flr_kit_box(kit, flr_kit_at(AX + 0.414, 0.13, AZ - 0.165), 0.17, 0.08, 0.14, 0.010);
     /* gusset under the shelf */
-    flr_kit_outline o;
     const flr_kit_corner c[] = {
         {0.10, -0.19, 0.01}, {0.36, -0.17, 0}, {0.36, -0.15, 0}, {0.10, -0.15, 0}};
-    flr_outline_clear(&o);
-    flr_outline_corners(kit, &o, c, 4);
-    flr_kit_prism(kit, flr_kit_frame(v3(AX + 0.407, 0, AZ), v3(1, 0, 0), v3(0, 1, 0)), &o, 0.014);
+    flr_kit_extrude(kit, flr_kit_frame(v3(AX + 0.407, 0, AZ), v3(1, 0, 0), v3(0, 1, 0)), c, 4,
+                    0.014);
 }
 
 static void fixed_pipe(flr_kit *kit, const flr_vec3 *way, int count, double r, double bend, int leg,
@@ -140,7 +138,6 @@ static void tray(flr_kit *kit)
 static void gate(flr_kit *kit)
 {
     const double x = -0.80, y = 0.77, low = 1.380, high = 1.720, room = 0.0885;
-    flr_kit_outline o;
     for (int side = -1; side <= 1; side += 2) {
         flr_pose foot = flr_kit_at(x + side * (room + 0.016), y, low);
         flr_kit_cylinder(kit, foot, 0.016, high - low);
@@ -168,7 +165,7 @@ static void gate(flr_kit *kit)
         }
     }
     flr_vec3 beam[2] = {{-1.24, y, high + 0.02}, {-0.36, y, high + 0.02}};
-    flr_outline_clear(&o);
+    flr_kit_outline o = {0};
     flr_outline_beam_c(kit, &o, 0.05, 0.07, 0.004);
     flr_kit_sweep(kit, beam, 2, v3(0, 1, 0), &o, NULL);
     flr_vec3 way[6];

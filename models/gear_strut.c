@@ -22,23 +22,19 @@ static flr_pose along_y(double x, double y, double z)
 static void axle(flr_kit *kit, double x)
 {
     const double z = FLR_GEAR_AXLE_HEIGHT;
-    flr_kit_outline o;
     const flr_kit_corner c[] = {{0.060, -0.900, 0.003}, {0.084, -0.900, 0.003},
                                 {0.084, -0.400, 0.004}, {0.098, -0.390, 0.004},
                                 {0.098, -0.200, 0.004}, {0.098, 0.200, 0.004},
                                 {0.098, 0.390, 0.004},  {0.084, 0.400, 0.004},
                                 {0.084, 0.900, 0.003},  {0.060, 0.900, 0.003}};
-    flr_outline_clear(&o);
-    flr_outline_corners(kit, &o, c, sizeof c / sizeof *c);
-    flr_kit_revolve(kit, along_y(x, 0, z), &o, flr_kit_sides(kit, 0.098));
+    flr_kit_lathe(kit, along_y(x, 0, z), c, sizeof c / sizeof *c, flr_kit_sides(kit, 0.098));
     /* the boss of the beam and its clamping flanges */
     const flr_kit_corner boss[] = {{0.097, -0.170, 0.003}, {0.150, -0.170, 0.006},
                                    {0.150, -0.140, 0.006}, {0.138, -0.125, 0.006},
                                    {0.138, 0.125, 0.006},  {0.150, 0.140, 0.006},
                                    {0.150, 0.170, 0.006},  {0.097, 0.170, 0.003}};
-    flr_outline_clear(&o);
-    flr_outline_corners(kit, &o, boss, sizeof boss / sizeof *boss);
-    flr_kit_revolve(kit, along_y(x, 0, z), &o, flr_kit_sides(kit, 0.15));
+    flr_kit_lathe(kit, along_y(x, 0, z), boss, sizeof boss / sizeof *boss,
+                  flr_kit_sides(kit, 0.15));
     for (int side = -1; side <= 1; side += 2) {
         flr_pose out = flr_kit_frame(v3(x, side * 0.170, z), v3(0, side, 0), v3(1, 0, 0));
         flr_kit_bolt_circle(kit, out, 0.125, 10, 0.012, 0);
@@ -53,7 +49,6 @@ static void axle(flr_kit *kit, double x)
 
 static void pivot(flr_kit *kit)
 {
-    flr_kit_outline o;
     for (int side = -1; side <= 1; side += 2) {
         flr_pose cheek = flr_kit_at(0, side * 0.155, PIVOT_Z);
         flr_kit_lug(kit, cheek, 0.105, 0.050, 0.050, 0.16, 0.36);
@@ -62,7 +57,7 @@ static void pivot(flr_kit *kit)
     }
     flr_kit_pin(kit, flr_kit_at(0, 0, PIVOT_Z), 0.048, 0.372);
     /* the strut's foot between the cheeks */
-    flr_outline_clear(&o);
+    flr_kit_outline o = {0};
     flr_outline_circle(kit, &o, 0, 0, 0.098);
     flr_outline_circle(kit, &o, 0, 0, 0.050);
     flr_kit_prism(kit, along_y(0, -0.122, PIVOT_Z), &o, 0.244);
@@ -71,15 +66,12 @@ static void pivot(flr_kit *kit)
 void flr_gear_bogie(flr_kit *kit)
 {
     const double z = FLR_GEAR_AXLE_HEIGHT, end = FLR_GEAR_AXLE_STEP;
-    flr_kit_outline o;
     const flr_kit_corner c[] = {
         {0, -end - 0.054, 0},      {0.095, -end - 0.054, 0}, {0.112, -end + 0.13, 0.02},
         {0.104, -end + 0.25, 0.1}, {0.122, -0.35, 0.2},      {0.140, -0.15, 0.05},
         {0.140, 0.15, 0.05},       {0.122, 0.35, 0.2},       {0.104, end - 0.25, 0.1},
         {0.112, end - 0.13, 0.02}, {0.095, end + 0.054, 0},  {0, end + 0.054, 0}};
-    flr_outline_clear(&o);
-    flr_outline_corners(kit, &o, c, sizeof c / sizeof *c);
-    flr_kit_revolve(kit, along_x(0, 0, z), &o, flr_kit_sides(kit, 0.14));
+    flr_kit_lathe(kit, along_x(0, 0, z), c, sizeof c / sizeof *c, flr_kit_sides(kit, 0.14));
     for (int i = -1; i <= 1; i++) axle(kit, i * end);
     pivot(kit);
     for (int side = -1; side <= 1; side += 2) {
@@ -116,15 +108,13 @@ void flr_gear_bogie(flr_kit *kit)
 
 static void shock_strut(flr_kit *kit)
 {
-    flr_kit_outline o;
     /* piston: bright tube with a fork root below */
     const flr_kit_corner piston[] = {{0, PIVOT_Z + 0.05, 0},         {0.090, PIVOT_Z + 0.05, 0.02},
                                      {0.128, PIVOT_Z + 0.14, 0.03},  {0.128, PIVOT_Z + 0.24, 0.01},
                                      {0.115, PIVOT_Z + 0.26, 0.004}, {0.115, GLAND_Z + 0.1, 0},
                                      {0, GLAND_Z + 0.1, 0}};
-    flr_outline_clear(&o);
-    flr_outline_corners(kit, &o, piston, sizeof piston / sizeof *piston);
-    flr_kit_revolve(kit, flr_kit_at(0, 0, 0), &o, flr_kit_sides(kit, 0.128));
+    flr_kit_lathe(kit, flr_kit_at(0, 0, 0), piston, sizeof piston / sizeof *piston,
+                  flr_kit_sides(kit, 0.128));
     /* outer cylinder with collars for everything that is hinged to it */
     const flr_kit_corner outer[] = {{0, GLAND_Z, 0},
                                     {0.150, GLAND_Z, 0.004},
@@ -145,9 +135,8 @@ static void shock_strut(flr_kit *kit)
                                     {0.14, 4.16, 0.03},
                                     {0.13, 4.22, 0.01},
                                     {0, 4.22, 0}};
-    flr_outline_clear(&o);
-    flr_outline_corners(kit, &o, outer, sizeof outer / sizeof *outer);
-    flr_kit_revolve(kit, flr_kit_at(0, 0, 0), &o, flr_kit_sides(kit, 0.205));
+    flr_kit_lathe(kit, flr_kit_at(0, 0, 0), outer, sizeof outer / sizeof *outer,
+                  flr_kit_sides(kit, 0.205));
     flr_kit_bolt_circle(kit, flr_kit_at(0, 0, 1.830), 0.176, 24, 0.010, 0);
     flr_kit_bolt_circle(kit, flr_kit_at(0, 0, 4.22), 0.095, 12, 0.012, 0);
     /* charging valve on top, bands with rivets around the cylinder */
@@ -161,9 +150,8 @@ static void shock_strut(flr_kit *kit)
         {0, -0.98, 0},        {0.070, -0.98, 0.004}, {0.070, -0.82, 0.004}, {0.105, -0.80, 0.008},
         {0.130, -0.22, 0.05}, {0.130, 0.22, 0.05},   {0.105, 0.80, 0.008},  {0.070, 0.82, 0.004},
         {0.070, 0.98, 0.004}, {0, 0.98, 0}};
-    flr_outline_clear(&o);
-    flr_outline_corners(kit, &o, cross, sizeof cross / sizeof *cross);
-    flr_kit_revolve(kit, along_x(0, 0, TRUNNION_Z), &o, flr_kit_sides(kit, 0.13));
+    flr_kit_lathe(kit, along_x(0, 0, TRUNNION_Z), cross, sizeof cross / sizeof *cross,
+                  flr_kit_sides(kit, 0.13));
     /* struts from the trunnion's ends to the cylinder's middle collar */
     for (int side = -1; side <= 1; side += 2) {
         flr_vec3 leg[2] = {{side * 0.14, 0, 2.97}, {side * 0.74, 0, TRUNNION_Z - 0.05}};
@@ -180,7 +168,6 @@ static void link(flr_kit *kit, flr_vec3 wide, flr_vec3 narrow)
     double length = v3_length(v3_sub(narrow, wide));
     flr_vec3 x = v3_unit(v3_sub(narrow, wide)), n = v3_unit(v3_cross(x, v3(0, 1, 0)));
     flr_pose at = flr_kit_shift(flr_kit_frame(wide, n, x), 0, 0, -0.028);
-    flr_kit_outline o;
     const flr_kit_corner c[] = {{-0.055, -0.17, 0.03},        {0.06, -0.17, 0.03},
                                 {length + 0.05, -0.05, 0.04}, {length + 0.05, 0.05, 0.04},
                                 {0.06, 0.17, 0.03},           {-0.055, 0.17, 0.03}};
@@ -188,7 +175,7 @@ static void link(flr_kit *kit, flr_vec3 wide, flr_vec3 narrow)
                                    {length * 0.62, -0.038, 0.02},
                                    {length * 0.62, 0.038, 0.02},
                                    {0.09, 0.105, 0.02}};
-    flr_outline_clear(&o);
+    flr_kit_outline o = {0};
     flr_outline_corners(kit, &o, c, 6);
     flr_outline_corners(kit, &o, hole, 4);
     flr_outline_circle(kit, &o, length * 0.78, 0, 0.018);
@@ -233,8 +220,7 @@ static void brace(flr_kit *kit, flr_vec3 from, flr_vec3 to, double height, doubl
 {
     flr_vec3 along = v3_unit(v3_sub(to, from)), side = v3_unit(v3_cross(v3(0, 0, 1), along));
     flr_vec3 up = v3_cross(along, side);
-    flr_kit_outline o;
-    flr_outline_clear(&o);
+    flr_kit_outline o = {0};
     flr_outline_beam_i(kit, &o, 0.8 * height, height, 0.14 * height);
     flr_vec3 path[2] = {v3_add(from, v3_mul(along, 1.6 * height)),
                         v3_sub(to, v3_mul(along, 1.6 * height))};
@@ -274,7 +260,6 @@ void flr_gear_braces(flr_kit *kit)
     flr_vec3 u = v3_unit(v3_sub(high, low));
     double length = v3_length(v3_sub(high, low));
     flr_pose axis = flr_kit_frame(low, u, v3(0, 1, 0));
-    flr_kit_outline o;
     const flr_kit_corner c[] = {{0, 0.05, 0},
                                 {0.036, 0.05, 0.002},
                                 {0.036, 0.50, 0},
@@ -288,9 +273,7 @@ void flr_gear_braces(flr_kit *kit)
                                 {0.088, length - 0.16, 0.003},
                                 {0.060, length - 0.12, 0.01},
                                 {0, length - 0.12, 0}};
-    flr_outline_clear(&o);
-    flr_outline_corners(kit, &o, c, sizeof c / sizeof *c);
-    flr_kit_revolve(kit, axis, &o, flr_kit_sides(kit, 0.088));
+    flr_kit_lathe(kit, axis, c, sizeof c / sizeof *c, flr_kit_sides(kit, 0.088));
     flr_kit_bolt_circle(kit, flr_kit_shift(axis, 0, 0, 0.60), 0.0795, 10, 0.006, 0.04);
     flr_kit_lug(kit, flr_kit_turn_x(axis, 0.5), 0.06, 0.028, 0.06, 0.10, 0.07);
     flr_kit_lug(kit, flr_kit_shift(axis, 0, 0, length), 0.07, 0.030, 0.06, 0.15, 0.10);

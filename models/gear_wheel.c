@@ -12,7 +12,6 @@
 static void tyre(flr_kit *kit)
 {
     const double r = FLR_GEAR_TYRE_RADIUS, groove = 0.011, deep = 0.012;
-    flr_kit_outline o;
     flr_kit_corner c[48];
     int n = 0;
     c[n++] = (flr_kit_corner){SEAT_R, -0.143, 0.006};
@@ -29,9 +28,7 @@ static void tyre(flr_kit *kit)
         c[n++] = (flr_kit_corner){r, y + groove / 2, 0};
     }
     for (int i = 5; i >= 0; i--) c[n++] = (flr_kit_corner){c[i].x, -c[i].y, c[i].r};
-    flr_outline_clear(&o);
-    flr_outline_corners(kit, &o, c, n);
-    flr_kit_revolve(kit, flr_kit_at(0, 0, 0), &o, flr_kit_sides(kit, r) + 32);
+    flr_kit_lathe(kit, flr_kit_at(0, 0, 0), c, n, flr_kit_sides(kit, r) + 32);
     /* raised ribs and a lettering band on the outer wall */
     for (int i = 0; i < 3; i++)
         flr_kit_torus(kit, flr_kit_at(0, 0, GEAR_WHEEL_HALF - 0.006 - 0.0005 * i * i),
@@ -41,23 +38,19 @@ static void tyre(flr_kit *kit)
 /* both halves of the rim as one turned ring */
 static void rim(flr_kit *kit)
 {
-    flr_kit_outline o;
     const flr_kit_corner c[] = {
         {0.262, -0.128, 0.004},          {0.268, -0.174, 0.004},         {0.300, -0.186, 0.006},
         {0.318, -0.181, 0.006},          {0.316, -0.168, 0.004},         {0.296, -0.156, 0.004},
         {SEAT_R + 0.002, -0.138, 0.004}, {SEAT_R + 0.002, 0.138, 0.004}, {0.296, 0.156, 0.004},
         {0.316, 0.168, 0.004},           {0.318, 0.181, 0.006},          {0.300, 0.186, 0.006},
         {0.268, 0.174, 0.004},           {0.262, 0.128, 0.004}};
-    flr_outline_clear(&o);
-    flr_outline_corners(kit, &o, c, sizeof c / sizeof *c);
-    flr_kit_revolve(kit, flr_kit_at(0, 0, 0), &o, flr_kit_sides(kit, 0.32));
+    flr_kit_lathe(kit, flr_kit_at(0, 0, 0), c, sizeof c / sizeof *c, flr_kit_sides(kit, 0.32));
 }
 
 /* the disc with round openings, its ribs, the tie bolts, heat plugs and the valve */
 static void web(flr_kit *kit)
 {
-    flr_kit_outline o;
-    flr_outline_clear(&o);
+    flr_kit_outline o = {0};
     flr_outline_circle(kit, &o, 0, 0, WEB_R + 0.004);
     for (int i = 0; i < 9; i++) {
         double a = i / 9.0;
@@ -67,12 +60,9 @@ static void web(flr_kit *kit)
     for (int i = 0; i < 9; i++) {
         flr_pose ray = flr_kit_turn_z(flr_kit_at(0, 0, 0), i / 9.0);
         /* the raised edge of an opening */
-        flr_kit_outline ring;
         const flr_kit_corner lip[] = {
             {0.0345, 0.105, 0}, {0.044, 0.105, 0}, {0.042, 0.117, 0.002}, {0.0345, 0.119, 0.001}};
-        flr_outline_clear(&ring);
-        flr_outline_corners(kit, &ring, lip, 4);
-        flr_kit_revolve(kit, flr_kit_shift(ray, 0.178, 0, 0), &ring, flr_kit_sides(kit, 0.044));
+        flr_kit_lathe(kit, flr_kit_shift(ray, 0.178, 0, 0), lip, 4, flr_kit_sides(kit, 0.044));
         /* a rib between two openings */
         flr_pose between = flr_kit_turn_z(flr_kit_at(0, 0, 0), (i + 0.5) / 9);
         flr_kit_box(kit, flr_kit_shift(between, 0.178, 0, 0.117), 0.15, 0.014, 0.020, 0.003);
@@ -92,21 +82,17 @@ static void web(flr_kit *kit)
 /* hub with bearing cap; the cap's end is the widest place of the whole gear */
 static void hub(flr_kit *kit)
 {
-    flr_kit_outline o;
     const flr_kit_corner c[] = {{0.086, -0.120, 0.003}, {0.118, -0.120, 0.004},
                                 {0.118, 0.060, 0.010},  {0.145, 0.085, 0.006},
                                 {0.145, 0.112, 0.006},  {0.112, 0.125, 0.008},
                                 {0.108, 0.190, 0.004},  {0.086, 0.190, 0.002}};
-    flr_outline_clear(&o);
-    flr_outline_corners(kit, &o, c, sizeof c / sizeof *c);
-    flr_kit_revolve(kit, flr_kit_at(0, 0, 0), &o, flr_kit_sides(kit, 0.145));
+    flr_kit_lathe(kit, flr_kit_at(0, 0, 0), c, sizeof c / sizeof *c, flr_kit_sides(kit, 0.145));
     const flr_kit_corner cap[] = {{0, 0.180, 0},           {0.104, 0.180, 0},
                                   {0.104, 0.203, 0.003},   {0.078, 0.203, 0.003},
                                   {0.070, 0.236, 0.010},   {0.034, 0.240, 0.003},
                                   {0.034, HUB_TOP, 0.001}, {0, HUB_TOP, 0}};
-    flr_outline_clear(&o);
-    flr_outline_corners(kit, &o, cap, sizeof cap / sizeof *cap);
-    flr_kit_revolve(kit, flr_kit_at(0, 0, 0), &o, flr_kit_sides(kit, 0.104));
+    flr_kit_lathe(kit, flr_kit_at(0, 0, 0), cap, sizeof cap / sizeof *cap,
+                  flr_kit_sides(kit, 0.104));
     flr_kit_bolt_circle(kit, flr_kit_at(0, 0, 0.203), 0.091, 10, 0.008, 0);
     flr_kit_bolt_circle(kit, flr_kit_at(0, 0, 0.112), 0.130, 12, 0.010, 0);
     /* the tyre pressure sensor's housing and its wire */
@@ -128,10 +114,9 @@ void flr_gear_wheel(flr_kit *kit, flr_pose at)
 /* a carbon disc: rotors have slots outside, stators inside */
 static void disc(flr_kit *kit, double z, bool rotor)
 {
-    flr_kit_outline o;
     double r_outer = rotor ? 0.246 : 0.228, r_inner = rotor ? 0.140 : 0.126;
     int keys = 9, steps = 8;
-    flr_outline_clear(&o);
+    flr_kit_outline o = {0};
     for (int i = 0; i < keys; i++)
         for (int k = 0; k <= steps; k++) {
             double a = (i + 0.10 + 0.80 * k / steps) / keys;
@@ -153,12 +138,10 @@ static void disc(flr_kit *kit, double z, bool rotor)
 /* one hydraulic piston housing on the carrier */
 static void piston(flr_kit *kit, flr_pose ray)
 {
-    flr_kit_outline o;
     const flr_kit_corner c[] = {{0, 0, 0},          {0.033, 0, 0},          {0.033, -0.020, 0.003},
                                 {0.028, -0.024, 0}, {0.028, -0.046, 0.006}, {0, -0.046, 0}};
-    flr_outline_clear(&o);
-    flr_outline_corners(kit, &o, c, sizeof c / sizeof *c);
-    flr_kit_revolve(kit, flr_kit_shift(ray, 0.165, 0, -0.232), &o, flr_kit_sides(kit, 0.033));
+    flr_kit_lathe(kit, flr_kit_shift(ray, 0.165, 0, -0.232), c, sizeof c / sizeof *c,
+                  flr_kit_sides(kit, 0.033));
     flr_kit_bolt(kit, flr_kit_turn_x(flr_kit_shift(ray, 0.205, 0, -0.238), 0.5), 0.006, 0);
 }
 
@@ -177,13 +160,10 @@ void flr_gear_brake(flr_kit *kit, flr_pose at)
         flr_kit_box(kit, flr_kit_shift(key, 0.250, 0, -0.10), 0.026, 0.014, 0.19, 0.002);
     }
     /* the carrier and its pistons */
-    flr_kit_outline o;
     const flr_kit_corner c[] = {{0.090, -0.240, 0.004}, {0.212, -0.240, 0.006},
                                 {0.222, -0.228, 0.003}, {0.222, -0.205, 0.004},
                                 {0.130, -0.196, 0.004}, {0.090, -0.196, 0.002}};
-    flr_outline_clear(&o);
-    flr_outline_corners(kit, &o, c, sizeof c / sizeof *c);
-    flr_kit_revolve(kit, flr_kit_at(0, 0, 0), &o, flr_kit_sides(kit, 0.222));
+    flr_kit_lathe(kit, flr_kit_at(0, 0, 0), c, sizeof c / sizeof *c, flr_kit_sides(kit, 0.222));
     for (int i = 0; i < 8; i++) piston(kit, flr_kit_turn_z(flr_kit_at(0, 0, 0), i / 8.0));
     flr_kit_bolt_circle(kit, flr_kit_turn_x(flr_kit_at(0, 0, -0.240), 0.5), 0.108, 12, 0.010, 0);
     /* a feed ring that joins the pistons, and wear pins */

@@ -1,6 +1,8 @@
 /* kit.c: the builder itself: storage, numbers, frames. */
 #include "models/kit.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,12 +61,10 @@ flr_result flr_kit_finish(flr_kit *kit, flr_mesh **mesh, flr_error *error)
 static bool grow(flr_kit *kit, void **store, size_t *room, size_t size)
 {
     size_t wanted = *room ? *room * 2 : 4096;
-    void *larger = realloc(*store, wanted * size);
-    if (!larger) {
+    if (!flr_array_resize(store, wanted, size)) {
         flr_kit_fail(kit, FLR_NO_MEMORY, "out of memory; free some and try again");
         return false;
     }
-    *store = larger;
     *room = wanted;
     return true;
 }

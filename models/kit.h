@@ -165,6 +165,11 @@ void flr_kit_prism(flr_kit *kit, flr_pose at, const flr_kit_outline *outline, do
  * x == 0 lie on the axis; no x may be negative. */
 void flr_kit_revolve(flr_kit *kit, flr_pose at, const flr_kit_outline *outline, int sides);
 
+/* The two with a single loop of corners, as flr_outline_corners() draws it. */
+void flr_kit_extrude(flr_kit *kit, flr_pose at, const flr_kit_corner *corners, int count,
+                     double height);
+void flr_kit_lathe(flr_kit *kit, flr_pose at, const flr_kit_corner *corners, int count, int sides);
+
 /* The outline swept along `path`, mitred at its corners; its y axis begins towards `up`.
  * `scale` (NULL: 1) multiplies the section at each point of the path. */
 void flr_kit_sweep(flr_kit *kit, const flr_vec3 *path, int count, flr_vec3 up,

@@ -6,12 +6,9 @@
 /* a hexagon across flats f from z = 0 to h, its top edge chamfered as a nut's is */
 static void hexagon(flr_kit *kit, flr_pose at, double f, double h)
 {
-    flr_kit_outline o;
     double r = f / 2 / flr_kit_cos(1.0 / 12);
     flr_kit_corner c[] = {{0, 0, 0}, {r, 0, 0}, {r, 0.85 * h, 0}, {0.86 * r, h, 0}, {0, h, 0}};
-    flr_outline_clear(&o);
-    flr_outline_corners(kit, &o, c, 5);
-    flr_kit_revolve(kit, at, &o, 6);
+    flr_kit_lathe(kit, at, c, 5, 6);
 }
 
 void flr_kit_bolt(flr_kit *kit, flr_pose at, double d, double grip)
@@ -23,16 +20,13 @@ void flr_kit_bolt(flr_kit *kit, flr_pose at, double d, double grip)
     flr_pose far = flr_kit_turn_x(flr_kit_shift(at, 0, 0, -grip), 0.5);
     flr_kit_tube(kit, far, 1.05 * d, 0.45 * d, 0.18 * d);
     hexagon(kit, flr_kit_turn_z(flr_kit_shift(far, 0, 0, 0.18 * d), 0.05), 1.6 * d, 0.85 * d);
-    flr_kit_outline o;
     double end = grip + 1.4 * d;
     flr_kit_corner c[] = {{0, 0.3 * d, 0},
                           {0.5 * d, 0.3 * d, 0},
                           {0.5 * d, -end + 0.1 * d, 0},
                           {0.4 * d, -end, 0},
                           {0, -end, 0}};
-    flr_outline_clear(&o);
-    flr_outline_corners(kit, &o, c, 5);
-    flr_kit_revolve(kit, at, &o, flr_kit_sides(kit, d / 2));
+    flr_kit_lathe(kit, at, c, 5, flr_kit_sides(kit, d / 2));
 }
 
 void flr_kit_bolt_circle(flr_kit *kit, flr_pose at, double r, int count, double d, double grip)
@@ -45,13 +39,10 @@ void flr_kit_bolt_circle(flr_kit *kit, flr_pose at, double r, int count, double 
 
 void flr_kit_rivet(flr_kit *kit, flr_pose at, double d)
 {
-    flr_kit_outline o;
     double r = 0.9 * d, h = 0.42 * d;
     flr_kit_corner c[] = {
         {0, -0.2 * d, 0}, {r, -0.2 * d, 0}, {r, 0.1 * h, 0}, {0.72 * r, 0.75 * h, 0}, {0, h, 0}};
-    flr_outline_clear(&o);
-    flr_outline_corners(kit, &o, c, 5);
-    flr_kit_revolve(kit, at, &o, 8);
+    flr_kit_lathe(kit, at, c, 5, 8);
 }
 
 void flr_kit_rivet_row(flr_kit *kit, flr_vec3 from, flr_vec3 to, flr_vec3 up, int count, double d)
@@ -65,9 +56,8 @@ void flr_kit_rivet_row(flr_kit *kit, flr_vec3 from, flr_vec3 to, flr_vec3 up, in
 void flr_kit_flange(flr_kit *kit, flr_pose at, double r, double r_bore, double thickness, int bolts,
                     double d)
 {
-    flr_kit_outline o;
     double edge = 0.1 * thickness;
-    flr_outline_clear(&o);
+    flr_kit_outline o = {0};
     if (r_bore > 0) {
         flr_kit_corner c[] = {
             {r_bore, 0, 0}, {r, 0, edge}, {r, thickness, edge}, {r_bore, thickness, 0}};
@@ -89,9 +79,8 @@ void flr_kit_lug(flr_kit *kit, flr_pose at, double r, double r_bore, double thic
 {
     /* the outline is drawn in x, y and stands up: its y becomes z */
     flr_pose flat = flr_kit_turn_x(flr_kit_shift(at, 0, thickness / 2, 0), 0.25);
-    flr_kit_outline o;
     int half = flr_kit_sides(kit, r) / 2;
-    flr_outline_clear(&o);
+    flr_kit_outline o = {0};
     flr_outline_arc(&o, 0, 0, r, 0, 0.5, half);
     flr_outline_point(&o, -foot / 2, -length);
     flr_outline_point(&o, foot / 2, -length);
@@ -127,7 +116,6 @@ void flr_kit_pin(flr_kit *kit, flr_pose at, double r, double length)
 {
     flr_pose along = flr_kit_turn_x(flr_kit_shift(at, 0, length / 2, 0), 0.25);
     double head = 0.35 * r, e = 0.08 * r;
-    flr_kit_outline o;
     flr_kit_corner c[] = {{0, -head, 0},
                           {1.35 * r, -head, e},
                           {1.35 * r, 0, 0},
@@ -136,12 +124,10 @@ void flr_kit_pin(flr_kit *kit, flr_pose at, double r, double length)
                           {0.35 * r, length + 0.9 * r, 0},
                           {0.3 * r, length, 0},
                           {0, length, 0}};
-    flr_outline_clear(&o);
-    flr_outline_corners(kit, &o, c, 8);
-    flr_kit_revolve(kit, along, &o, flr_kit_sides(kit, r));
+    flr_kit_lathe(kit, along, c, 8, flr_kit_sides(kit, r));
     flr_kit_tube(kit, flr_kit_shift(along, 0, 0, length), 1.5 * r, 0.97 * r, 0.12 * r);
     /* the nut has a bore, as the pin is hollow at its end */
-    flr_outline_clear(&o);
+    flr_kit_outline o = {0};
     flr_outline_polygon(&o, 0, 0, 1.4 * r, 6);
     flr_outline_circle(kit, &o, 0, 0, 0.95 * r);
     flr_kit_prism(kit, flr_kit_shift(along, 0, 0, length + 0.12 * r), &o, 0.6 * r);
@@ -152,8 +138,7 @@ void flr_kit_pin(flr_kit *kit, flr_pose at, double r, double length)
 void flr_kit_plate(flr_kit *kit, flr_pose at, double x, double y, double thickness, double corner,
                    int columns, int rows, double hole)
 {
-    flr_kit_outline o;
-    flr_outline_clear(&o);
+    flr_kit_outline o = {0};
     flr_outline_rect(kit, &o, 0, 0, x, y, corner);
     for (int i = 0; i < columns; i++)
         for (int k = 0; k < rows; k++)
@@ -166,9 +151,8 @@ void flr_kit_bracket(flr_kit *kit, flr_pose at, double width, double leg, double
                      double bolt)
 {
     /* the angle itself, its heel along y */
-    flr_kit_outline o;
     flr_pose along = flr_kit_turn_x(flr_kit_shift(at, 0, width / 2, 0), 0.25);
-    flr_outline_clear(&o);
+    flr_kit_outline o = {0};
     flr_outline_beam_l(kit, &o, leg, leg, thickness);
     flr_kit_prism(kit, along, &o, width);
     /* a gusset in the middle */
@@ -176,9 +160,7 @@ void flr_kit_bracket(flr_kit *kit, flr_pose at, double width, double leg, double
     double a = 0.5 * thickness, b = 0.75 * leg;
     flr_kit_corner c[] = {
         {a, a, 0}, {b, a, 0}, {b, 1.5 * thickness, 0}, {1.5 * thickness, b, 0}, {a, b, 0}};
-    flr_outline_clear(&o);
-    flr_outline_corners(kit, &o, c, 5);
-    flr_kit_prism(kit, mid, &o, thickness);
+    flr_kit_extrude(kit, mid, c, 5, thickness);
     for (int side = -1; side <= 1; side += 2) {
         double y = side * 0.3 * width;
         flr_kit_bolt(kit, flr_kit_shift(at, 0.65 * leg, y, thickness), bolt, 0);
@@ -221,7 +203,6 @@ void flr_kit_connector(flr_kit *kit, flr_pose at, double r)
             kit,
             flr_kit_shift(at, (i & 1 ? 1.15 : -1.15) * r, (i & 2 ? 1.15 : -1.15) * r, 0.15 * r),
             0.22 * r);
-    flr_kit_outline o;
     flr_kit_corner c[] = {{0, 0, 0},
                           {r, 0, 0},
                           {r, 0.5 * r, 0},
@@ -230,10 +211,8 @@ void flr_kit_connector(flr_kit *kit, flr_pose at, double r)
                           {0.6 * r, 2.2 * r, 0.1 * r},
                           {0.6 * r, 3.0 * r, 0},
                           {0, 3.0 * r, 0}};
-    flr_outline_clear(&o);
-    flr_outline_corners(kit, &o, c, 8);
-    flr_kit_revolve(kit, at, &o, flr_kit_sides(kit, r));
-    flr_outline_clear(&o);
+    flr_kit_lathe(kit, at, c, 8, flr_kit_sides(kit, r));
+    flr_kit_outline o = {0};
     int knurls = 20;
     for (int i = 0; i < 2 * knurls; i++) {
         double a = 0.5 * i / knurls, q = (i & 1 ? 1.2 : 1.13) * r;

@@ -46,9 +46,8 @@ void flr_kit_pipe(flr_kit *kit, const flr_vec3 *way, int count, double r, double
                   double bend)
 {
     flr_vec3 path[ROUTE_CAPACITY];
-    flr_kit_outline o;
     int n = flr_kit_route(kit, way, count, bend, path, ROUTE_CAPACITY);
-    flr_outline_clear(&o);
+    flr_kit_outline o = {0};
     flr_outline_circle(kit, &o, 0, 0, r);
     if (r_inner > 0) {
         /* as many sides inside as outside: a clean ring at the ends */
@@ -125,8 +124,7 @@ void flr_kit_bundle(flr_kit *kit, const flr_vec3 *way, int count, int wires, dou
     int n = sagging(way, count, sag, step, middle, LINE_CAPACITY);
     if (n < 2) return;
     frames_along(middle, n, u, v);
-    flr_kit_outline o;
-    flr_outline_clear(&o);
+    flr_kit_outline o = {0};
     flr_outline_circle(kit, &o, 0, 0, r);
     for (int k = 0; k < wires; k++) {
         double radius, angle, s = 0;
@@ -173,8 +171,7 @@ void flr_kit_spring(flr_kit *kit, flr_pose at, double r_coil, double r_wire, dou
             z = dead + (rise - 2 * dead) * (a - 1) / (turns - 2);
         path[i] = v3(r_coil * flr_kit_cos(a), r_coil * flr_kit_sin(a), r_wire + z);
     }
-    flr_kit_outline o;
-    flr_outline_clear(&o);
+    flr_kit_outline o = {0};
     flr_outline_circle(kit, &o, 0, 0, r_wire);
     flr_kit_push(kit, at);
     flr_kit_sweep(kit, path, n + 1, v3(0, 0, 1), &o, NULL);

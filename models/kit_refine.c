@@ -1,4 +1,5 @@
 /* kit_refine.c: more triangles for the same surfaces, to meet a count exactly. */
+#include "base/array.h"
 #include "models/kit.h"
 
 #include <stdlib.h>
@@ -43,13 +44,7 @@ static bool collect(flr_kit *kit, double limit2, edge_list *list)
             if (a > b) continue;
             double l2 = length2(kit, a, b);
             if (l2 <= limit2) continue;
-            if (list->count == list->room) {
-                size_t room = list->room ? list->room * 2 : 65536;
-                kit_refine_edge *larger = realloc(list->edges, room * sizeof *larger);
-                if (!larger) return false;
-                list->edges = larger;
-                list->room = room;
-            }
+            if (!FLR_GROW(list->edges, list->count, list->room, 65536)) return false;
             kit_refine_edge *e = &list->edges[list->count++];
             e->a = a;
             e->b = b;

@@ -344,6 +344,21 @@ void flr_kit_revolve(flr_kit *kit, flr_pose at, const flr_kit_outline *outline, 
     }
 }
 
+void flr_kit_extrude(flr_kit *kit, flr_pose at, const flr_kit_corner *corners, int count,
+                     double height)
+{
+    flr_kit_outline o = {0};
+    flr_outline_corners(kit, &o, corners, count);
+    flr_kit_prism(kit, at, &o, height);
+}
+
+void flr_kit_lathe(flr_kit *kit, flr_pose at, const flr_kit_corner *corners, int count, int sides)
+{
+    flr_kit_outline o = {0};
+    flr_outline_corners(kit, &o, corners, count);
+    flr_kit_revolve(kit, at, &o, sides);
+}
+
 /* ---- boxes ---- */
 
 /* a face of a convex solid around the origin, turned outwards */
@@ -365,8 +380,7 @@ void flr_kit_box(flr_kit *kit, flr_pose at, double x, double y, double z, double
 {
     if (kit->result != FLR_OK) return;
     if (chamfer <= 0) {
-        flr_kit_outline o;
-        flr_outline_clear(&o);
+        flr_kit_outline o = {0};
         flr_outline_rect(kit, &o, 0, 0, x, y, 0);
         flr_kit_prism(kit, flr_kit_shift(at, 0, 0, -z / 2), &o, z);
         return;
@@ -413,11 +427,8 @@ void flr_kit_box(flr_kit *kit, flr_pose at, double x, double y, double z, double
 
 void flr_kit_rounded_cylinder(flr_kit *kit, flr_pose at, double r, double height, double rounding)
 {
-    flr_kit_outline o;
     flr_kit_corner c[] = {{0, 0, 0}, {r, 0, rounding}, {r, height, rounding}, {0, height, 0}};
-    flr_outline_clear(&o);
-    flr_outline_corners(kit, &o, c, 4);
-    flr_kit_revolve(kit, at, &o, flr_kit_sides(kit, r));
+    flr_kit_lathe(kit, at, c, 4, flr_kit_sides(kit, r));
 }
 
 void flr_kit_cylinder(flr_kit *kit, flr_pose at, double r, double height)
@@ -427,18 +438,14 @@ void flr_kit_cylinder(flr_kit *kit, flr_pose at, double r, double height)
 
 void flr_kit_tube(flr_kit *kit, flr_pose at, double r_outer, double r_inner, double height)
 {
-    flr_kit_outline o;
     flr_kit_corner c[] = {
         {r_inner, 0, 0}, {r_outer, 0, 0}, {r_outer, height, 0}, {r_inner, height, 0}};
-    flr_outline_clear(&o);
-    flr_outline_corners(kit, &o, c, 4);
-    flr_kit_revolve(kit, at, &o, flr_kit_sides(kit, r_outer));
+    flr_kit_lathe(kit, at, c, 4, flr_kit_sides(kit, r_outer));
 }
 
 void flr_kit_cone(flr_kit *kit, flr_pose at, double r_bottom, double r_top, double height)
 {
-    flr_kit_outline o;
-    flr_outline_clear(&o);
+    flr_kit_outline o = {0};
     flr_outline_point(&o, 0, 0);
     if (r_bottom > 0) flr_outline_point(&o, r_bottom, 0);
     if (r_top > 0) flr_outline_point(&o, r_top, height);
@@ -449,9 +456,8 @@ void flr_kit_cone(flr_kit *kit, flr_pose at, double r_bottom, double r_top, doub
 
 void flr_kit_sphere(flr_kit *kit, flr_pose at, double r)
 {
-    flr_kit_outline o;
     int sides = flr_kit_sides(kit, r), steps = sides / 2;
-    flr_outline_clear(&o);
+    flr_kit_outline o = {0};
     flr_outline_point(&o, 0, -r);
     for (int i = 1; i < steps; i++) {
         double a = -0.25 + 0.5 * i / steps;
@@ -464,8 +470,7 @@ void flr_kit_sphere(flr_kit *kit, flr_pose at, double r)
 
 void flr_kit_torus(flr_kit *kit, flr_pose at, double r_ring, double r_section)
 {
-    flr_kit_outline o;
-    flr_outline_clear(&o);
+    flr_kit_outline o = {0};
     flr_outline_circle(kit, &o, r_ring, 0, r_section);
     flr_kit_revolve(kit, at, &o, flr_kit_sides(kit, r_ring + r_section));
 }

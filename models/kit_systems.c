@@ -34,17 +34,14 @@ void flr_kit_equipment(flr_kit *kit, flr_pose at, double x, double y, double z)
 void flr_kit_bottle(flr_kit *kit, flr_pose at, double r, double length)
 {
     flr_kit_push(kit, at);
-    flr_kit_outline o;
     const flr_kit_corner c[] = {{0, 0, 0},
                                 {0.4 * r, 0, 0.003},
                                 {r, 0.5 * r, 0.6 * r},
                                 {r, length - 0.5 * r, 0.6 * r},
                                 {0.4 * r, length, 0.003},
                                 {0, length, 0}};
-    flr_outline_clear(&o);
-    flr_outline_corners(kit, &o, c, 6);
     flr_pose axis = flr_kit_frame(v3(-length / 2, 0, r + 0.03), v3(1, 0, 0), v3(0, 1, 0));
-    flr_kit_revolve(kit, axis, &o, flr_kit_sides(kit, r));
+    flr_kit_lathe(kit, axis, c, 6, flr_kit_sides(kit, r));
     flr_kit_union(kit, flr_kit_shift(axis, 0, 0, length + 0.01), 0.010);
     flr_kit_rounded_cylinder(kit, flr_kit_shift(axis, 0, 0, -0.03), 0.014, 0.04, 0.003);
     for (int side = -1; side <= 1; side += 2) {

@@ -177,18 +177,6 @@ flr_result flr_scenario_build(const flr_scenario *scenario, const flr_scenario_o
 
 /* ---- on disk ---- */
 
-static flr_result write_text(flr_env *env, const char *file, const flr_model_text *text,
-                             flr_error *error)
-{
-    flr_output *output;
-    flr_result result = flr_output_begin(env, file, &output, error);
-    if (result != FLR_OK) return result;
-    result = flr_output_write(output, text->bytes, text->size, error);
-    if (result == FLR_OK) return flr_output_commit(output, error);
-    flr_output_abandon(output);
-    return result;
-}
-
 static flr_result write_scene(flr_env *env, const char *file, const flr_model *model,
                               flr_error *error)
 {
@@ -228,7 +216,7 @@ flr_result flr_model_write(flr_env *env, const flr_model *model, const char *fol
     }
     for (size_t i = 0; i < model->text_count && result == FLR_OK; i++) {
         snprintf(file, size, "%s/%s", folder, model->texts[i].file);
-        result = write_text(env, file, &model->texts[i], error);
+        result = flr_file_write_all(env, file, model->texts[i].bytes, model->texts[i].size, error);
     }
     snprintf(file, size, "%s/scene.json", folder);
     if (result == FLR_OK) result = write_scene(env, file, model, error);

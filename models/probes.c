@@ -46,8 +46,7 @@ static void limb(flr_kit *kit, flr_vec3 from, flr_vec3 to, double r, double r_en
         path[n] = v3_add(b, v3_mul(along, r_end * mm * flr_kit_cos(q)));
         scale[n] = r_end * flr_kit_sin(q);
     }
-    flr_kit_outline o;
-    flr_outline_clear(&o);
+    flr_kit_outline o = {0};
     for (int i = 0; i < PROBES_SIDES; i++)
         flr_outline_point(&o, mm * flr_kit_cos(i / (double)PROBES_SIDES),
                           mm * flr_kit_sin(i / (double)PROBES_SIDES));
@@ -59,12 +58,11 @@ static void limb(flr_kit *kit, flr_vec3 from, flr_vec3 to, double r, double r_en
 
 static void man_symbol(flr_kit *kit)
 {
-    flr_kit_outline o;
     const flr_kit_corner c[] = {{-20, 92, 8}, {-24, 48, 4}, {-16, 48, 4},  {-12, 78, 1},
                                 {-12, 0, 4},  {-2, 0, 4},   {-1.5, 44, 1}, {1.5, 44, 1},
                                 {2, 0, 4},    {12, 0, 4},   {12, 78, 1},   {16, 48, 4},
                                 {24, 48, 4},  {20, 92, 8}};
-    flr_outline_clear(&o);
+    flr_kit_outline o = {0};
     corners_mm(kit, &o, c, 14);
     flr_kit_prism(kit, standing(0, 7 * mm, 0), &o, 14 * mm);
     flr_kit_sphere(kit, flr_kit_at(0, 0, 106 * mm), 11 * mm);
@@ -91,11 +89,10 @@ static void man_with_hat(flr_kit *kit)
     limb(kit, v3(0, -10, 106), v3(0, -12, 104), 1.6, 2);
 
     /* the hat: a brim that curls, a dented crown */
-    flr_kit_outline o;
     const flr_kit_corner hat[] = {{0, 108, 0},      {11, 108, 1},   {17, 109.5, 2}, {22, 113, 0},
                                   {21.6, 114.2, 0}, {16.5, 111, 2}, {11.6, 110, 1}, {10.4, 123, 3},
                                   {6, 125, 2},      {3, 121, 2},    {0, 120.4, 0}};
-    flr_outline_clear(&o);
+    flr_kit_outline o = {0};
     corners_mm(kit, &o, hat, 11);
     flr_kit_revolve(kit, flr_kit_turn_x(flr_kit_at(0, 0, 0), 0.01), &o, 34);
 }
@@ -338,8 +335,7 @@ static void butterfly(flr_kit *kit)
         flr_kit_sphere(kit, flr_kit_at(side * 2.4 * mm, 20 * mm, 2 * mm), 1.5 * mm);
         flr_vec3 feeler[21];
         double scale[21];
-        flr_kit_outline o;
-        flr_outline_clear(&o);
+        flr_kit_outline o = {0};
         for (int i = 0; i < 12; i++)
             flr_outline_point(&o, 0.35 * mm * flr_kit_cos(i / 12.0),
                               0.35 * mm * flr_kit_sin(i / 12.0));

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "clash.h"
 #include "files.h"
 #include "output.h"
@@ -66,10 +67,9 @@ static flr_result add_rule(flr_cli *cli, flr_clash_report *r, char *text, const 
                         one, other);
     if (r->rule_count == MAX_RULES)
         return flr_fail(error, FLR_BAD_INPUT, "%s: more than %d rules", source, MAX_RULES);
-    struct flr_clash_rule *rules = realloc(r->rules, (r->rule_count + 1) * sizeof *rules);
-    if (!rules) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
-    r->rules = rules;
-    struct flr_clash_rule *rule = &rules[r->rule_count++];
+    if (!flr_array_resize(&r->rules, r->rule_count + 1, sizeof *r->rules))
+        return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    struct flr_clash_rule *rule = &r->rules[r->rule_count++];
     *rule = (struct flr_clash_rule){{NULL, NULL}};
     flr_result result = mark_side(cli, r, one, &rule->sides[0], error);
     return result == FLR_OK ? mark_side(cli, r, other, &rule->sides[1], error) : result;

@@ -17,7 +17,7 @@ typedef struct bench_values {
 
 static const struct subject {
     const char *name, *summary;
-    flr_result (*run)(flr_env *env, const flr_bench_options *options, FILE *out, flr_error *error);
+    flr_bench_subject *run;
 } subjects[] = {
     {"mesh", "reading and welding of mesh files: seconds, MB/s, memory", flr_bench_mesh},
     {"voxelize", "voxelizing the scenarios: seconds, memory, counts beside the papers' numbers",

@@ -1,6 +1,5 @@
 /* feeler cache: what lies in the cache of voxel files, is it sound, make room */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 

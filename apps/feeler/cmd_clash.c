@@ -1,6 +1,5 @@
 /* feeler clash: every pair of parts of an assembly: overlap, contact, below the clearance, or OK */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,4 @@
 /* feeler completion */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* feeler contacts: does a part touch others, pose by pose, and how hard? */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,6 @@
 /* feeler doctor: what this machine is, what it can do, and what could be better */
 #include "doctor.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "output.h"

@@ -1,5 +1,4 @@
 /* feeler help, feeler version */
-#include <stdio.h>
 
 #include "base/suggest.h"
 #include "command.h"

@@ -1,5 +1,4 @@
 /* feeler info: what a mesh or a scene is, in words, as JSON, as a picture */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -144,11 +143,8 @@ static bool read_picture_size(const char *text, uint32_t *width, uint32_t *heigh
 
 static flr_colour colour_of(const loaded *file, size_t part)
 {
-    uint32_t rgb = file->scene ? file->scene->parts[part].colour : FLR_SCENE_NO_COLOUR;
-    if (rgb == FLR_SCENE_NO_COLOUR) return flr_picture_palette(part);
-    flr_colour colour = {(float)(rgb >> 16 & 0xFF) / 255, (float)(rgb >> 8 & 0xFF) / 255,
-                         (float)(rgb & 0xFF) / 255};
-    return colour;
+    return flr_picture_colour(file->scene ? file->scene->parts[part].colour : FLR_SCENE_NO_COLOUR,
+                              part);
 }
 
 /* what to draw: the parts of a scene, the groups of a mesh in their own colours, or the mesh */

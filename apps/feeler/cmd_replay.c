@@ -1,6 +1,5 @@
 /* feeler replay: a recording run again, and compared frame by frame */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "feeler/version.h"
@@ -31,12 +30,6 @@ static void free_job(replay_job *j)
     flr_recorded_close(&j->from);
 }
 
-static bool show_stage(void *context, size_t part, double done, const char *what)
-{
-    flr_progress(context, (uint64_t)(100 * done), 100, "part %zu: %s", part + 1, what);
-    return !flr_stop_wanted();
-}
-
 static bool show_run(void *context, uint64_t done)
 {
     flr_progress(context, done, 0, "frames");
@@ -63,7 +56,7 @@ static flr_result make_stage(flr_cli *cli, const replay_values *values, const ch
                         "in memory; leave it out");
     result = flr_check_memory(like.memory, &cache, &j->from.setup.params, error);
     if (result != FLR_OK) return result;
-    like.progress = show_stage;
+    like.progress = flr_run_show_stage;
     like.warn = flr_warn_about;
     like.context = cli;
     result = flr_replay_stage(cli->env, &j->from.setup, j->from.recording, j->from.scene,

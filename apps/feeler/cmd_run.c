@@ -1,6 +1,5 @@
 /* feeler run: a scene, a hand and a number of frames, without a person */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,12 +66,6 @@ static void free_job(run_job *j)
 
 /* ---- the scene ---- */
 
-static bool show_stage(void *context, size_t part, double done, const char *what)
-{
-    flr_progress(context, (uint64_t)(100 * done), 100, "part %zu: %s", part + 1, what);
-    return !flr_stop_wanted();
-}
-
 /* The command line as a setup; the scene says what is not given. */
 static flr_setup setup_of(const run_values *values, const flr_scene *scene)
 {
@@ -114,7 +107,7 @@ static flr_result make_stage(flr_cli *cli, const run_values *values, const char 
     like.cache = &cache;
     like.memory = values->memory;
     like.contact_threads = (unsigned)values->threads;
-    like.progress = show_stage;
+    like.progress = flr_run_show_stage;
     like.warn = flr_warn_about;
     like.context = cli;
     j->setup = setup_of(values, j->scene);

@@ -1,5 +1,4 @@
 /* feeler scene: a scene from CAD files, with their trees, names, placements and colours */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

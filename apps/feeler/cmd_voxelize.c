@@ -1,11 +1,8 @@
 /* feeler voxelize: voxmap and shell of a mesh, with progress */
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 #include "command.h"
 #include "feeler/mesh.h"

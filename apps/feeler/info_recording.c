@@ -1,5 +1,4 @@
 /* what feeler info says about a recording */
-#include <string.h>
 
 #include "convert_csv.h"
 #include "feeler/recording.h"

@@ -1,8 +1,6 @@
 /* the tree of an assembly, in words and as JSON */
 #include "info.h"
 
-#include <stdlib.h>
-
 #include "output.h"
 
 static const char *const axes[] = {"", "x", "y", "z"};

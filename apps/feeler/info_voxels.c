@@ -1,5 +1,4 @@
 /* what feeler info says about a voxel file */
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 

@@ -2,9 +2,9 @@
 #include "probe_recording.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "output.h"
 #include "recorded.h"
 
@@ -41,12 +41,7 @@ static bool find_part(const flr_recorded *from, const flr_mesh *mesh, touched_pa
 
 static bool add(flr_segment_list *list, size_t *room, flr_vec3 from, flr_vec3 to)
 {
-    if (list->count == *room) {
-        *room = *room ? 2 * *room : 1024;
-        flr_segment *more = realloc(list->segments, *room * sizeof *more);
-        if (!more) return false;
-        list->segments = more;
-    }
+    if (!FLR_GROW(list->segments, list->count, *room, 1024)) return false;
     list->segments[list->count++] = (flr_segment){from, to};
     return true;
 }

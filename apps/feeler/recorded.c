@@ -1,8 +1,6 @@
 /* a recording and the scene that it was made in */
 #include "recorded.h"
 
-#include <string.h>
-
 flr_result flr_recorded_open(flr_cli *cli, const char *path, flr_recorded *recorded,
                              flr_error *error)
 {

@@ -1,6 +1,5 @@
 /* feeler report: plots as SVG inside the page, which brings their colours */
 #include <math.h>
-#include <string.h>
 
 #include "report.h"
 

@@ -9,15 +9,6 @@
 
 enum { WIDE = 560, HIGH = 400, PER_SECOND = 12, MAX_DRAWN = 60, PAUSE_MS = 1500 };
 
-static flr_colour colour_of(const flr_scene *scene, size_t part)
-{
-    uint32_t rgb = scene->parts[part].colour;
-    if (rgb == FLR_SCENE_NO_COLOUR) return flr_picture_palette(part);
-    flr_colour colour = {(float)(rgb >> 16 & 0xFF) / 255, (float)(rgb >> 8 & 0xFF) / 255,
-                         (float)(rgb & 0xFF) / 255};
-    return colour;
-}
-
 /* all parts as they stand after a frame */
 static void place_parts(const flr_report *r, size_t frame, flr_picture_part *parts)
 {
@@ -27,7 +18,7 @@ static void place_parts(const flr_report *r, size_t frame, flr_picture_part *par
         bool moves = scene->parts[i].moving && number < r->moving;
         parts[i] = (flr_picture_part){.mesh = flr_report_mesh(r, i),
                                       .T_world_part = scene->parts[i].T_world_part,
-                                      .colour = colour_of(scene, i)};
+                                      .colour = flr_picture_colour(scene->parts[i].colour, i)};
         if (moves) parts[i].T_world_part = r->poses[frame * r->moving + number++];
     }
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "output.h"
 #include "report.h"
 
@@ -27,12 +28,9 @@ void flr_report_free(flr_report *r)
 static flr_result grow(flr_report *r, size_t *room, flr_error *error)
 {
     size_t more = *room ? 2 * *room : 4096;
-    flr_report_frame *frames = realloc(r->frames, more * sizeof *frames);
-    if (!frames) return no_memory(r, error);
-    r->frames = frames;
-    flr_pose *poses = realloc(r->poses, more * (r->moving + 1) * sizeof *poses);
-    if (!poses) return no_memory(r, error);
-    r->poses = poses;
+    if (!flr_array_resize(&r->frames, more, sizeof *r->frames) ||
+        !flr_array_resize(&r->poses, more * (r->moving + 1), sizeof *r->poses))
+        return no_memory(r, error);
     *room = more;
     return FLR_OK;
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "feeler/base.h"
+#include "files.h"
 #include "sim/gaps.h"
 
 /* frames with a potential penetration to frames with a contact (1999, section 6.3) */
@@ -15,6 +16,12 @@ static double ratio(const flr_run_result *r)
 static double us(uint64_t ns) { return (double)ns * 1e-3; }
 
 /* ---- text ---- */
+
+bool flr_run_show_stage(void *context, size_t part, double done, const char *what)
+{
+    flr_progress(context, (uint64_t)(100 * done), 100, "part %zu: %s", part + 1, what);
+    return !flr_stop_wanted();
+}
 
 static void print_percentiles(flr_cli *cli, const char *name, const flr_percentiles *p,
                               double scale)

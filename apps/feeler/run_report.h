@@ -10,6 +10,9 @@
 void flr_run_print(flr_cli *cli, const flr_stage *stage, uint32_t part, double rate,
                    const flr_run_result *result);
 
+/* Progress of flr_stage_create(); `context` is the flr_cli. False: Ctrl-C. */
+bool flr_run_show_stage(void *context, size_t part, double done, const char *what);
+
 /* Warnings: which parts started in each other. */
 void flr_run_print_overlaps(flr_cli *cli, const flr_stage *stage);
 

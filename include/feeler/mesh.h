@@ -107,6 +107,9 @@ FLR_API flr_result flr_mesh_extract_group(const flr_mesh *mesh, uint32_t group, 
 /* The group's name; "" when it has none. Never NULL. */
 FLR_API const char *flr_mesh_group_name(const flr_mesh *mesh, uint32_t group);
 
+/* The area of all triangles, m^2. */
+FLR_API double flr_mesh_area(const flr_mesh *mesh);
+
 /* The hash of vertices and triangles: equal shapes in equal order hash equal, whatever file
  * they came from. Groups and names do not count. */
 FLR_API flr_hash flr_mesh_hash(const flr_mesh *mesh);

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/env.h"
 
 /* ---- clock and chance ---- */
@@ -297,12 +298,7 @@ static int real_folder_room(flr_env *env, const char *path, uint64_t *bytes)
 /* appends a copy of `name` to a growing list */
 static int add_name(char ***names, size_t *count, size_t *capacity, const char *name)
 {
-    if (*count == *capacity) {
-        size_t wanted = *capacity ? 2 * *capacity : 64;
-        char **larger = realloc(*names, wanted * sizeof *larger);
-        if (!larger) return ENOMEM;
-        *names = larger, *capacity = wanted;
-    }
+    if (!FLR_GROW(*names, *count, *capacity, 64)) return ENOMEM;
     char *copy = strdup(name);
     if (!copy) return ENOMEM;
     (*names)[(*count)++] = copy;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "feeler/base.h"
 
 /* ---- chance ---- */
@@ -144,14 +145,11 @@ void flr_sim_destroy(flr_sim *sim)
 static bool make_room(flr_sim *sim)
 {
     size_t count = sim->node_count + 1;
-    sim_node **nodes = realloc(sim->nodes, count * sizeof *nodes);
-    if (!nodes) return false;
-    sim->nodes = nodes;
+    if (!flr_array_resize(&sim->nodes, count, sizeof *sim->nodes)) return false;
     for (size_t i = 0; i < sim->node_count; i++) {
-        sim_link *links = realloc(nodes[i]->links, count * sizeof *links);
-        if (!links) return false;
-        memset(&links[count - 1], 0, sizeof *links);
-        nodes[i]->links = links;
+        sim_link **links = &sim->nodes[i]->links;
+        if (!flr_array_resize(links, count, sizeof **links)) return false;
+        memset(&(*links)[count - 1], 0, sizeof **links);
     }
     return true;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/sim.h"
 
 /* ---- operations: time and faults ---- */
@@ -101,13 +102,7 @@ static void drop_inode(sim_inode *inode)
 /* takes over the path on success */
 static int add_entry(sim_names *names, char *path, sim_inode *inode)
 {
-    if (names->count == names->capacity) {
-        size_t wanted = names->capacity ? 2 * names->capacity : 16;
-        sim_entry *larger = realloc(names->entries, wanted * sizeof *larger);
-        if (!larger) return ENOMEM;
-        names->entries = larger;
-        names->capacity = wanted;
-    }
+    if (!FLR_GROW(names->entries, names->count, names->capacity, 16)) return ENOMEM;
     names->entries[names->count++] = (sim_entry){path, inode};
     if (inode) inode->references++;
     return 0;
@@ -319,9 +314,7 @@ static int put(sim_inode *inode, size_t offset, const void *bytes, size_t count)
     size_t end = offset + count;
     if (end > inode->capacity) {
         size_t wanted = end + end / 2;
-        uint8_t *larger = realloc(inode->bytes, wanted);
-        if (!larger) return ENOMEM;
-        inode->bytes = larger;
+        if (!flr_array_resize(&inode->bytes, wanted, 1)) return ENOMEM;
         inode->capacity = wanted;
     }
     if (offset > inode->size) memset(inode->bytes + inode->size, 0, offset - inode->size);

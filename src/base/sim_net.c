@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/sim.h"
 
 /* ---- links ---- */
@@ -66,13 +67,7 @@ static bool comes_before(const sim_datagram *a, const sim_datagram *b)
 
 static int heap_push(flr_sim *sim, sim_datagram *datagram)
 {
-    if (sim->heap_count == sim->heap_capacity) {
-        size_t wanted = sim->heap_capacity ? 2 * sim->heap_capacity : 64;
-        sim_datagram **larger = realloc(sim->heap, wanted * sizeof(*larger));
-        if (!larger) return ENOMEM;
-        sim->heap = larger;
-        sim->heap_capacity = wanted;
-    }
+    if (!FLR_GROW(sim->heap, sim->heap_count, sim->heap_capacity, 64)) return ENOMEM;
     size_t at = sim->heap_count++;
     for (; at > 0 && comes_before(datagram, sim->heap[(at - 1) / 2]); at = (at - 1) / 2)
         sim->heap[at] = sim->heap[(at - 1) / 2];

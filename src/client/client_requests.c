@@ -1,7 +1,6 @@
 /* commands: asked, and waited for */
 #include "client/client_requests.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "client/client_internal.h"
 
 static const lws_usec_t again_us = 250000;
@@ -98,9 +99,7 @@ static int gather(flr_client *client, struct lws *socket, const void *bytes, siz
     }
     if (client->in_size + size > client->in_room) {
         size_t room = 2 * (client->in_size + size);
-        unsigned char *more = realloc(client->in, room);
-        if (!more) return -1;
-        client->in = more;
+        if (!flr_array_resize(&client->in, room, 1)) return -1;
         client->in_room = room;
     }
     if (size) memcpy(client->in + client->in_size, bytes, size);

@@ -4,7 +4,6 @@
  * newest wrench, again. Metres; x towards the person, y to the right, z up. Names are those of its
  * reference manual. */
 #include <dlfcn.h>
-#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -37,13 +36,13 @@ typedef struct dhd_library {
 } dhd_library;
 
 typedef struct forcedimension {
+    flr_servo servo; /* first: the driver shares its functions */
     dhd_library dhd;
     char file[FLR_DEVICE_OPTION_SIZE];
     double number, force, torque;
     char device; /* what the library calls it */
     pthread_t thread;
     atomic_bool closing;
-    flr_servo servo;
 } forcedimension;
 
 /* ---- the library ---- */
@@ -240,26 +239,13 @@ static void forcedimension_close(void *state)
     free_all(d);
 }
 
-static bool forcedimension_read(void *state, int64_t now_ns, flr_device_sample *sample)
-{
-    return flr_servo_read(&((forcedimension *)state)->servo, now_ns, sample);
-}
-
-static bool forcedimension_write(void *state, int64_t now_ns, const flr_wrench *wrench)
-{
-    (void)now_ns;
-    return flr_servo_write(&((forcedimension *)state)->servo, wrench);
-}
-
-static void forcedimension_stop(void *state) { flr_servo_stop(&((forcedimension *)state)->servo); }
-
 const flr_device_driver flr_forcedimension_driver = {
     .name = "forcedimension",
     .summary = "an omega, delta, sigma or lambda with force, by the vendor's libdhd",
     .open = forcedimension_open,
     .close = forcedimension_close,
-    .read = forcedimension_read,
-    .write = forcedimension_write,
-    .stop = forcedimension_stop,
+    .read = flr_servo_read,
+    .write = flr_servo_write,
+    .stop = flr_servo_stop,
     .look = forcedimension_look,
 };

@@ -7,8 +7,6 @@
  *     m (v1 - v0) = h (k (target1 - x0 - h v1) + b (target velocity - v1) - c v1 + F)
  *
  * then dry friction takes up to h f/m of the speed, and x1 = x0 + h v1. */
-#include <float.h>
-#include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>

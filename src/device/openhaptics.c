@@ -64,6 +64,7 @@ typedef struct hd_library {
 } hd_library;
 
 typedef struct openhaptics {
+    flr_servo servo; /* first: the driver shares its functions */
     hd_library hd;
     char device_name[FLR_DEVICE_OPTION_SIZE], file[FLR_DEVICE_OPTION_SIZE];
     double force, torque; /* asked for; 0: the device's own */
@@ -71,7 +72,6 @@ typedef struct openhaptics {
     unsigned long call;
     bool turns; /* gives torques */
     atomic_bool closing;
-    flr_servo servo;
 } openhaptics;
 
 /* the library has one scheduler for the whole process */
@@ -321,26 +321,13 @@ static void openhaptics_close(void *state)
     free_all(o);
 }
 
-static bool openhaptics_read(void *state, int64_t now_ns, flr_device_sample *sample)
-{
-    return flr_servo_read(&((openhaptics *)state)->servo, now_ns, sample);
-}
-
-static bool openhaptics_write(void *state, int64_t now_ns, const flr_wrench *wrench)
-{
-    (void)now_ns;
-    return flr_servo_write(&((openhaptics *)state)->servo, wrench);
-}
-
-static void openhaptics_stop(void *state) { flr_servo_stop(&((openhaptics *)state)->servo); }
-
 const flr_device_driver flr_openhaptics_driver = {
     .name = "openhaptics",
     .summary = "a Touch or PHANTOM arm with force, by the vendor's libHD",
     .open = openhaptics_open,
     .close = openhaptics_close,
-    .read = openhaptics_read,
-    .write = openhaptics_write,
-    .stop = openhaptics_stop,
+    .read = flr_servo_read,
+    .write = flr_servo_write,
+    .stop = flr_servo_stop,
     .look = openhaptics_look,
 };

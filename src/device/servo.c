@@ -23,8 +23,9 @@ void flr_servo_end(flr_servo *servo)
     servo->samples = servo->wrenches = NULL;
 }
 
-bool flr_servo_read(flr_servo *servo, int64_t now_ns, flr_device_sample *sample)
+bool flr_servo_read(void *state, int64_t now_ns, flr_device_sample *sample)
 {
+    flr_servo *servo = state;
     uint64_t number;
     const flr_device_sample *newest = flr_latest_view(servo->samples, &number);
     if (number == servo->read) return false;
@@ -34,14 +35,16 @@ bool flr_servo_read(flr_servo *servo, int64_t now_ns, flr_device_sample *sample)
     return true;
 }
 
-bool flr_servo_write(flr_servo *servo, const flr_wrench *wrench)
+bool flr_servo_write(void *state, int64_t now_ns, const flr_wrench *wrench)
 {
+    flr_servo *servo = state;
+    (void)now_ns;
     flr_latest_write(servo->wrenches, wrench);
     atomic_store(&servo->stopped, false);
     return !atomic_load(&servo->deaf);
 }
 
-void flr_servo_stop(flr_servo *servo) { atomic_store(&servo->stopped, true); }
+void flr_servo_stop(void *state) { atomic_store(&((flr_servo *)state)->stopped, true); }
 
 void flr_servo_put(flr_servo *servo, const flr_device_sample *sample)
 {

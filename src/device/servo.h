@@ -31,10 +31,10 @@ typedef struct flr_servo {
 flr_result flr_servo_begin(flr_servo *servo, const char *driver, flr_error *error);
 void flr_servo_end(flr_servo *servo);
 
-/* The loop's side: as in flr_device_driver. RT safe. */
-bool flr_servo_read(flr_servo *servo, int64_t now_ns, flr_device_sample *sample);
-bool flr_servo_write(flr_servo *servo, const flr_wrench *wrench);
-void flr_servo_stop(flr_servo *servo);
+/* The loop's side: functions of a flr_device_driver whose state begins with a flr_servo. RT safe. */
+bool flr_servo_read(void *state, int64_t now_ns, flr_device_sample *sample);
+bool flr_servo_write(void *state, int64_t now_ns, const flr_wrench *wrench);
+void flr_servo_stop(void *state);
 
 /* The thread's side. `clock_ns` is its own clock. RT safe. */
 void flr_servo_put(flr_servo *servo, const flr_device_sample *sample);

@@ -1,5 +1,6 @@
 /* features: triangles grown into quasi-planar polygons (McNeely et al. 2005, section 4.1), then
  * edges and vertices labelled */
+#include "base/array.h"
 #include "feeler/mesh_check.h"
 
 #include <float.h>
@@ -252,13 +253,7 @@ static bool grow(grower *g, uint32_t seed)
             end = spread_from(g, &p, g->queue[at], g->polygon_count, end);
     }
 
-    if (g->polygon_count == g->room) {
-        uint32_t room = g->room ? 2 * g->room : 256;
-        flr_plane *larger = realloc(g->planes, room * sizeof *larger);
-        if (!larger) return false;
-        g->planes = larger;
-        g->room = room;
-    }
+    if (!FLR_GROW(g->planes, g->polygon_count, g->room, 256)) return false;
     g->planes[g->polygon_count++] = p;
     return true;
 }

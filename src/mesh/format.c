@@ -1,5 +1,4 @@
 /* which format is it? */
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -9,23 +8,14 @@
 
 const char *flr_mesh_format_name(flr_mesh_format format)
 {
-    switch (format) {
-    case FLR_FORMAT_STL_BINARY:
-        return "binary STL";
-    case FLR_FORMAT_STL_ASCII:
-        return "ASCII STL";
-    case FLR_FORMAT_OBJ:
-        return "OBJ";
-    case FLR_FORMAT_PLY:
-        return "PLY";
-    case FLR_FORMAT_ITRI:
-        return "ITRI";
-    case FLR_FORMAT_FOREIGN:
-        return "foreign format";
-    case FLR_FORMAT_UNKNOWN:
-        break;
-    }
-    return "unknown format";
+    static const char *const names[] = {[FLR_FORMAT_STL_BINARY] = "binary STL",
+                                        [FLR_FORMAT_STL_ASCII] = "ASCII STL",
+                                        [FLR_FORMAT_OBJ] = "OBJ",
+                                        [FLR_FORMAT_PLY] = "PLY",
+                                        [FLR_FORMAT_ITRI] = "ITRI",
+                                        [FLR_FORMAT_FOREIGN] = "foreign format"};
+    bool known = (size_t)format < sizeof names / sizeof *names && names[format];
+    return known ? names[format] : "unknown format";
 }
 
 /* the file, and what of it was looked at */

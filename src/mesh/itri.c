@@ -1,6 +1,5 @@
 /* ITRI (Kim 2004, appendix B): the number of triangles, then three corners for each, one a line */
 #include <inttypes.h>
-#include <string.h>
 
 #include "mesh/decimal.h"
 #include "mesh/reader.h"

@@ -197,6 +197,18 @@ flr_result flr_mesh_extract_group(const flr_mesh *mesh, uint32_t group, flr_mesh
 
 /* ---- hash ---- */
 
+double flr_mesh_area(const flr_mesh *mesh)
+{
+    double area = 0;
+    for (uint32_t i = 0; i < mesh->triangle_count; i++) {
+        const uint32_t *v = mesh->triangles[i].v;
+        flr_vec3 p = mesh->vertices[v[0]];
+        area += 0.5 * flr_vec3_length(flr_vec3_cross(flr_vec3_sub(mesh->vertices[v[1]], p),
+                                                     flr_vec3_sub(mesh->vertices[v[2]], p)));
+    }
+    return area;
+}
+
 flr_hash flr_mesh_hash(const flr_mesh *mesh)
 {
     uint32_t counts[2] = {mesh->vertex_count, mesh->triangle_count};

@@ -2,7 +2,6 @@
 #include "feeler/mesh.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "base/text.h"

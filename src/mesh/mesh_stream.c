@@ -160,16 +160,8 @@ static flr_result read_start(reader *r)
 /* the codes a helper may answer with; all else is "bad input" */
 static flr_result error_code(uint32_t code)
 {
-    switch (code) {
-    case FLR_UNSUPPORTED:
-        return FLR_UNSUPPORTED;
-    case FLR_TOO_LARGE:
-        return FLR_TOO_LARGE;
-    case FLR_NO_MEMORY:
-        return FLR_NO_MEMORY;
-    default:
-        return FLR_BAD_INPUT;
-    }
+    bool allowed = code == FLR_UNSUPPORTED || code == FLR_TOO_LARGE || code == FLR_NO_MEMORY;
+    return allowed ? (flr_result)code : FLR_BAD_INPUT;
 }
 
 /* what was left out is listed, as far as there is room */

@@ -3,8 +3,6 @@
  * Binary: 80 bytes of anything, a 32-bit count, then 50 bytes per facet: normal, three corners,
  * two bytes of anything; little-endian 32-bit floats. Normals are not used: corners tell.
  * ASCII: words; coordinates are rounded to 32-bit floats, so that both give the same mesh. */
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 

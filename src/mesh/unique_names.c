@@ -1,7 +1,6 @@
 /* names that tell parts apart */
 #include "mesh/unique_names.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

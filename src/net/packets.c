@@ -1,5 +1,4 @@
 /* sealed packets: times, frames, where the other is, when to send what */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/array.h"
 #include "picture/palette.h"
 
 /* a rectangle of pixels */
@@ -22,9 +23,7 @@ static bool reserve(stream *s, size_t more)
 {
     if (s->out.size + more <= s->capacity) return true;
     size_t capacity = s->out.size + more + s->capacity / 2 + 4096;
-    uint8_t *bytes = realloc(s->out.bytes, capacity);
-    if (!bytes) return false;
-    s->out.bytes = bytes;
+    if (!flr_array_resize(&s->out.bytes, capacity, 1)) return false;
     s->capacity = capacity;
     return true;
 }

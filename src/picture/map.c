@@ -2,7 +2,6 @@
 #include "picture/map.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "picture/svg.h"
 

@@ -1,6 +1,8 @@
 /* Few colours that stand well for many: boxes of colours are split where they err most. */
 #include "picture/palette.h"
 
+#include "base/array.h"
+
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,12 +44,7 @@ static uint32_t find_place(const shades *s, const uint8_t *rgb)
 
 static bool add_shade(shades *s, uint32_t place, const uint8_t *rgb)
 {
-    if (s->count == s->room) {
-        const uint32_t room = s->room ? 2 * s->room : 4096;
-        shade *more = realloc(s->all, room * sizeof *more);
-        if (!more) return false;
-        s->all = more, s->room = room;
-    }
+    if (!FLR_GROW(s->all, s->count, s->room, 4096)) return false;
     s->all[s->count] = (shade){.rgb = {rgb[0] & s->keep, rgb[1] & s->keep, rgb[2] & s->keep}};
     s->table[place] = ++s->count;
     return true;

@@ -18,6 +18,13 @@ flr_colour flr_picture_palette(size_t index)
     return colours[index % (sizeof colours / sizeof *colours)];
 }
 
+flr_colour flr_picture_colour(uint32_t rgb, size_t index)
+{
+    if (rgb > 0xFFFFFF) return flr_picture_palette(index);
+    return (flr_colour){(float)(rgb >> 16 & 0xFF) / 255, (float)(rgb >> 8 & 0xFF) / 255,
+                        (float)(rgb & 0xFF) / 255};
+}
+
 flr_picture_def flr_default_picture_def(void)
 {
     return (flr_picture_def){

@@ -28,6 +28,8 @@ typedef struct flr_colour {
 
 /* One of a fixed row of colours that are told apart well; repeats after 10. */
 flr_colour flr_picture_palette(size_t index);
+/* The colour 0xRRGGBB; where it is larger, as none is given, one of the palette. */
+flr_colour flr_picture_colour(uint32_t rgb, size_t index);
 
 /* One thing to be seen. The mesh is borrowed during the call. */
 typedef struct flr_picture_part {

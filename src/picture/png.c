@@ -1,4 +1,5 @@
 /* Pictures as PNG files. */
+#include "base/array.h"
 #include "picture/picture.h"
 
 #include <png.h>
@@ -22,9 +23,7 @@ static void on_write(png_structp png, png_bytep bytes, png_size_t count)
     size_t needed = to->bytes.size + count;
     if (needed > to->room) {
         size_t room = needed + needed / 2 + 4096;
-        uint8_t *more = realloc(to->bytes.bytes, room);
-        if (!more) png_error(png, "out of memory");
-        to->bytes.bytes = more;
+        if (!flr_array_resize(&to->bytes.bytes, room, 1)) png_error(png, "out of memory");
         to->room = room;
     }
     memcpy(to->bytes.bytes + to->bytes.size, bytes, count);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/large_pages.h"
 #include "probe/judge.h"
 #include "probe/model.h"
@@ -104,32 +105,14 @@ static bool grow_table(hash_grid_making *m)
     return true;
 }
 
-static bool grow_counts(hash_grid_making *m)
-{
-    uint32_t room = m->cell_room ? 2 * m->cell_room : 512;
-    uint32_t *grown = realloc(m->counts, room * sizeof *grown);
-    if (!grown) return false;
-    m->counts = grown, m->cell_room = room;
-    return true;
-}
-
-static bool grow_references(hash_grid_making *m)
-{
-    size_t room = m->reference_room ? m->reference_room * 2 : 4096;
-    reference *grown = realloc(m->references, room * sizeof *grown);
-    if (!grown) return false;
-    m->references = grown, m->reference_room = room;
-    return true;
-}
-
 /* The triangle lies in this cell. */
 static bool refer(hash_grid_making *m, uint32_t key, uint32_t triangle)
 {
-    if (m->reference_count == m->reference_room && !grow_references(m)) return false;
+    if (!FLR_GROW(m->references, m->reference_count, m->reference_room, 4096)) return false;
     flr_probe_slot *slot = flr_probe_find(m->slots, m->mask, m->shift, key);
     bool new_cell = slot->key == FLR_PROBE_FREE;
     if (new_cell) {
-        if (m->cell_count == m->cell_room && !grow_counts(m)) return false;
+        if (!FLR_GROW(m->counts, m->cell_count, m->cell_room, 512)) return false;
         slot->key = key;
         slot->first = m->cell_count;
         m->counts[m->cell_count++] = 0;

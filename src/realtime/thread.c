@@ -1,6 +1,5 @@
 /* the loop's thread, and the one that watches it */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "record/mcap.h"
 #include "record/mcap_records.h"
 
@@ -125,11 +126,7 @@ static void note_damage(flr_mcap_reader *r)
 /* Room for one more; an array of `count` elements is grown at powers of two. */
 static bool grow(void **array, size_t count, size_t size)
 {
-    if (count & (count - 1)) return true;
-    void *grown = realloc(*array, (count ? 2 * count : 1) * size);
-    if (!grown) return false;
-    *array = grown;
-    return true;
+    return count & (count - 1) || flr_array_resize(array, count ? 2 * count : 1, size);
 }
 
 static flr_result take_schema(flr_mcap_reader *r, mcap_read_look l, flr_error *error)
@@ -267,9 +264,7 @@ static flr_result next_record(flr_mcap_reader *r, uint8_t *opcode, flr_error *er
         return damaged(r, "a record that is too large", error);
     }
     if (r->block.room < size + 1) {
-        uint8_t *grown = realloc(r->block.data, (size_t)size + 1);
-        if (!grown) return no_memory(r, error);
-        r->block.data = grown;
+        if (!flr_array_resize(&r->block.data, (size_t)size + 1, 1)) return no_memory(r, error);
         r->block.room = (size_t)size + 1;
     }
     r->block.size = (size_t)size;

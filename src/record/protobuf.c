@@ -80,7 +80,7 @@ void flr_proto_describe(flr_bytes *bytes, const char *file, const char *package,
         for (const flr_proto_field *f = m->fields; f->name; f++) {
             size_t field = flr_proto_begin(bytes, MESSAGE_FIELD);
             flr_proto_text(bytes, FIELD_NAME, f->name);
-            flr_proto_uint(bytes, FIELD_NUMBER, f->number);
+            flr_proto_uint(bytes, FIELD_NUMBER, (uint64_t)(f - m->fields) + 1);
             flr_proto_uint(bytes, FIELD_LABEL, f->repeated ? 3 : 1);
             flr_proto_uint(bytes, FIELD_TYPE, (uint64_t)f->type);
             if (f->message) flr_proto_text(bytes, FIELD_TYPE_NAME, f->message);
@@ -152,11 +152,4 @@ bool flr_proto_next(flr_proto_look *look, flr_proto_value *value)
         look->bad = true;
     }
     return !look->bad;
-}
-
-double flr_proto_as_double(const flr_proto_value *value)
-{
-    double d;
-    memcpy(&d, &value->integer, sizeof d);
-    return d;
 }

@@ -24,15 +24,18 @@ typedef enum flr_proto_type {
 
 typedef struct flr_proto_field {
     const char *name;
-    uint32_t number;
     flr_proto_type type;
     const char *message; /* of a message: its full name, ".feeler.Pose" */
     bool repeated;
+    /* where it stands in a C structure, for those who write and read it by this table */
+    const struct flr_proto_field *inside; /* fields of a message */
+    size_t offset, size;                  /* of the member; the size is that of a message */
+    size_t flag; /* offset of a bool that says whether it is there; 0: it always is */
 } flr_proto_field;
 
 typedef struct flr_proto_message {
     const char *name;
-    const flr_proto_field *fields; /* ends with a name of NULL */
+    const flr_proto_field *fields; /* numbered from 1 on; ends with a name of NULL */
 } flr_proto_message;
 
 /* A FileDescriptorSet of one file with these messages; ends with a name of NULL. */
@@ -66,7 +69,5 @@ typedef struct flr_proto_value {
 
 /* The next field; false at the end and when it is bad. */
 bool flr_proto_next(flr_proto_look *look, flr_proto_value *value);
-
-double flr_proto_as_double(const flr_proto_value *value);
 
 #endif

@@ -1,210 +1,154 @@
 /* what stands in a recording: the fields of frames and notes, to bytes and back */
 #include "record/record_format.h"
 
-/* ---- the fields ---- */
+#include <string.h>
 
-enum { X = 1, Y, Z, W };            /* Vector, Quaternion */
-enum { POSITION = 1, ORIENTATION }; /* Pose */
+/* ---- the fields: number 1 first ---- */
 
-enum {
-    HAND_POSE = 1,
-    HAND_BUTTONS,
-    HAND_PART,
-    HAND_FORCE,
-    HAND_TORQUE,
-    HAND_LINEAR, /* both only where the device measures velocity */
-    HAND_ANGULAR,
-    HAND_FRESH,
-    HAND_SENT_FORCE, /* both only where the world got them */
-    HAND_SENT_TORQUE
-};
-enum { PART_POSE = 1, PART_LINEAR, PART_ANGULAR };
-enum { CONTACT_POINT = 1, CONTACT_NORMAL, CONTACT_DEPTH, CONTACT_PART };
-enum {
-    FRAME_NUMBER = 1,
-    FRAME_TIME,
-    FRAME_COMPUTE,
-    FRAME_WAKEUP,
-    FRAME_TESTED,
-    FRAME_CONTACTS,
-    FRAME_PENETRATIONS,
-    FRAME_LOWER,
-    FRAME_UPPER,
-    FRAME_LIMITED,
-    FRAME_FAULTS,
-    FRAME_HASH,
-    FRAME_HANDS,
-    FRAME_PARTS,
-    FRAME_CONTACT_LIST,
-    FRAME_STOPPED,
-    FRAME_ENERGY,
-    FRAME_WAITED,
-    FRAME_PAGED_NEEDED,
-    FRAME_PAGED_HITS,
-    FRAME_PAGED_READ,
-    FRAME_PAGED_RESIDENT,
-    FRAME_PAGED_DIRECTORY
-};
+#define RECORD_FIELD(kind, label, structure, member)                                               \
+    {                                                                                              \
+        .name = label, .type = FLR_PROTO_##kind, .offset = offsetof(structure, member)             \
+    }
+#define RECORD_INSIDE(of, fields, label, structure, member)                                        \
+    {                                                                                              \
+        .name = label, .type = FLR_PROTO_MESSAGE, .message = ".feeler." of, .inside = fields,      \
+        .offset = offsetof(structure, member), .size = sizeof((structure *)0)->member              \
+    }
+/* written only where the flag `has` of the structure is set; sets it when read */
+#define RECORD_OPTIONAL(label, structure, member, has)                                             \
+    {                                                                                              \
+        .name = label, .type = FLR_PROTO_MESSAGE, .message = ".feeler.Vector",                     \
+        .inside = vector_fields, .offset = offsetof(structure, member), .size = sizeof(flr_vec3),  \
+        .flag = offsetof(structure, has)                                                           \
+    }
+#define RECORD_LIST(of, label)                                                                     \
+    {                                                                                              \
+        .name = label, .type = FLR_PROTO_MESSAGE, .message = ".feeler." of, .repeated = true       \
+    }
 
-enum { NOTE_FRAME = 1, NOTE_TEXT, NOTE_DATA };
-
-#define VECTOR                   FLR_PROTO_MESSAGE, ".feeler.Vector", false
-#define POSE                     FLR_PROTO_MESSAGE, ".feeler.Pose", false
-#define RECORD_FORMAT_NUMBER(of) FLR_PROTO_##of, NULL, false
+static const flr_proto_field vector_fields[] = {RECORD_FIELD(DOUBLE, "x", flr_vec3, x),
+                                                RECORD_FIELD(DOUBLE, "y", flr_vec3, y),
+                                                RECORD_FIELD(DOUBLE, "z", flr_vec3, z),
+                                                {0}};
+static const flr_proto_field quaternion_fields[] = {RECORD_FIELD(DOUBLE, "x", flr_quat, x),
+                                                    RECORD_FIELD(DOUBLE, "y", flr_quat, y),
+                                                    RECORD_FIELD(DOUBLE, "z", flr_quat, z),
+                                                    RECORD_FIELD(DOUBLE, "w", flr_quat, w),
+                                                    {0}};
+static const flr_proto_field pose_fields[] = {
+    RECORD_INSIDE("Vector", vector_fields, "position", flr_pose, p),
+    RECORD_INSIDE("Quaternion", quaternion_fields, "orientation", flr_pose, q),
+    {0}};
+static const flr_proto_field hand_fields[] = {
+    RECORD_INSIDE("Pose", pose_fields, "pose", flr_record_hand, T_world_hand),
+    RECORD_FIELD(UINT32, "buttons", flr_record_hand, buttons),
+    RECORD_FIELD(UINT32, "part", flr_record_hand, part),
+    RECORD_INSIDE("Vector", vector_fields, "force", flr_record_hand, wrench.force),
+    RECORD_INSIDE("Vector", vector_fields, "torque", flr_record_hand, wrench.torque),
+    RECORD_OPTIONAL("velocity", flr_record_hand, twist.linear, has_twist),
+    RECORD_OPTIONAL("angular_velocity", flr_record_hand, twist.angular, has_twist),
+    RECORD_FIELD(BOOL, "fresh", flr_record_hand, fresh),
+    RECORD_OPTIONAL("sent_force", flr_record_hand, sent.force, has_sent),
+    RECORD_OPTIONAL("sent_torque", flr_record_hand, sent.torque, has_sent),
+    {0}};
+static const flr_proto_field part_fields[] = {
+    RECORD_INSIDE("Pose", pose_fields, "pose", flr_record_part, T_world_part),
+    RECORD_INSIDE("Vector", vector_fields, "velocity", flr_record_part, motion.linear),
+    RECORD_INSIDE("Vector", vector_fields, "angular_velocity", flr_record_part, motion.angular),
+    {0}};
+static const flr_proto_field contact_fields[] = {
+    RECORD_INSIDE("Vector", vector_fields, "point", flr_record_contact, point),
+    RECORD_INSIDE("Vector", vector_fields, "normal", flr_record_contact, normal),
+    RECORD_FIELD(DOUBLE, "depth", flr_record_contact, depth),
+    RECORD_FIELD(UINT32, "part", flr_record_contact, part),
+    {0}};
+static const flr_proto_field frame_fields[] = {
+    RECORD_FIELD(UINT64, "frame", flr_record_frame, frame),
+    RECORD_FIELD(UINT64, "time_ns", flr_record_frame, time_ns),
+    RECORD_FIELD(DOUBLE, "compute_us", flr_record_frame, compute_us),
+    RECORD_FIELD(DOUBLE, "wakeup_us", flr_record_frame, wakeup_us),
+    RECORD_FIELD(UINT64, "points_tested", flr_record_frame, points_tested),
+    RECORD_FIELD(UINT32, "contacts", flr_record_frame, contacts),
+    RECORD_FIELD(UINT32, "penetrations", flr_record_frame, penetrations),
+    RECORD_FIELD(DOUBLE, "distance_lower", flr_record_frame, lower),
+    RECORD_FIELD(DOUBLE, "distance_upper", flr_record_frame, upper),
+    RECORD_FIELD(BOOL, "travel_limited", flr_record_frame, travel_limited),
+    RECORD_FIELD(UINT32, "faults", flr_record_frame, faults),
+    RECORD_FIELD(FIXED64, "hash", flr_record_frame, hash),
+    RECORD_LIST("Hand", "hands"),
+    RECORD_LIST("Part", "parts"),
+    RECORD_LIST("Contact", "contact_list"),
+    RECORD_FIELD(BOOL, "stopped", flr_record_frame, stopped),
+    RECORD_FIELD(DOUBLE, "energy", flr_record_frame, energy),
+    RECORD_FIELD(DOUBLE, "waited_us", flr_record_frame, waited_us),
+    RECORD_FIELD(UINT64, "paged_needed", flr_record_frame, paged_needed),
+    RECORD_FIELD(UINT64, "paged_hits", flr_record_frame, paged_hits),
+    RECORD_FIELD(UINT64, "paged_read", flr_record_frame, paged_read),
+    RECORD_FIELD(UINT64, "paged_resident", flr_record_frame, paged_resident),
+    RECORD_FIELD(UINT64, "paged_directory", flr_record_frame, paged_directory),
+    {0}};
+/* the numbers of those that are treated apart */
+enum { FRAME_HANDS = 13, FRAME_PARTS, FRAME_CONTACT_LIST, FRAME_WAITED = 18 };
 
 const flr_proto_message flr_record_frame_messages[] = {
-    {"Vector", (const flr_proto_field[]){{"x", X, RECORD_FORMAT_NUMBER(DOUBLE)},
-                                         {"y", Y, RECORD_FORMAT_NUMBER(DOUBLE)},
-                                         {"z", Z, RECORD_FORMAT_NUMBER(DOUBLE)},
-                                         {0}}},
-    {"Quaternion", (const flr_proto_field[]){{"x", X, RECORD_FORMAT_NUMBER(DOUBLE)},
-                                             {"y", Y, RECORD_FORMAT_NUMBER(DOUBLE)},
-                                             {"z", Z, RECORD_FORMAT_NUMBER(DOUBLE)},
-                                             {"w", W, RECORD_FORMAT_NUMBER(DOUBLE)},
-                                             {0}}},
-    {"Pose", (const flr_proto_field[]){{"position", POSITION, VECTOR},
-                                       {"orientation", ORIENTATION, FLR_PROTO_MESSAGE,
-                                        ".feeler.Quaternion", false},
-                                       {0}}},
-    {"Hand", (const flr_proto_field[]){{"pose", HAND_POSE, POSE},
-                                       {"buttons", HAND_BUTTONS, RECORD_FORMAT_NUMBER(UINT32)},
-                                       {"part", HAND_PART, RECORD_FORMAT_NUMBER(UINT32)},
-                                       {"force", HAND_FORCE, VECTOR},
-                                       {"torque", HAND_TORQUE, VECTOR},
-                                       {"velocity", HAND_LINEAR, VECTOR},
-                                       {"angular_velocity", HAND_ANGULAR, VECTOR},
-                                       {"fresh", HAND_FRESH, RECORD_FORMAT_NUMBER(BOOL)},
-                                       {"sent_force", HAND_SENT_FORCE, VECTOR},
-                                       {"sent_torque", HAND_SENT_TORQUE, VECTOR},
-                                       {0}}},
-    {"Part", (const flr_proto_field[]){{"pose", PART_POSE, POSE},
-                                       {"velocity", PART_LINEAR, VECTOR},
-                                       {"angular_velocity", PART_ANGULAR, VECTOR},
-                                       {0}}},
-    {"Contact", (const flr_proto_field[]){{"point", CONTACT_POINT, VECTOR},
-                                          {"normal", CONTACT_NORMAL, VECTOR},
-                                          {"depth", CONTACT_DEPTH, RECORD_FORMAT_NUMBER(DOUBLE)},
-                                          {"part", CONTACT_PART, RECORD_FORMAT_NUMBER(UINT32)},
-                                          {0}}},
-    {"Frame",
-     (const flr_proto_field[]){
-         {"frame", FRAME_NUMBER, RECORD_FORMAT_NUMBER(UINT64)},
-         {"time_ns", FRAME_TIME, RECORD_FORMAT_NUMBER(UINT64)},
-         {"compute_us", FRAME_COMPUTE, RECORD_FORMAT_NUMBER(DOUBLE)},
-         {"wakeup_us", FRAME_WAKEUP, RECORD_FORMAT_NUMBER(DOUBLE)},
-         {"points_tested", FRAME_TESTED, RECORD_FORMAT_NUMBER(UINT64)},
-         {"contacts", FRAME_CONTACTS, RECORD_FORMAT_NUMBER(UINT32)},
-         {"penetrations", FRAME_PENETRATIONS, RECORD_FORMAT_NUMBER(UINT32)},
-         {"distance_lower", FRAME_LOWER, RECORD_FORMAT_NUMBER(DOUBLE)},
-         {"distance_upper", FRAME_UPPER, RECORD_FORMAT_NUMBER(DOUBLE)},
-         {"travel_limited", FRAME_LIMITED, RECORD_FORMAT_NUMBER(BOOL)},
-         {"faults", FRAME_FAULTS, RECORD_FORMAT_NUMBER(UINT32)},
-         {"hash", FRAME_HASH, RECORD_FORMAT_NUMBER(FIXED64)},
-         {"hands", FRAME_HANDS, FLR_PROTO_MESSAGE, ".feeler.Hand", true},
-         {"parts", FRAME_PARTS, FLR_PROTO_MESSAGE, ".feeler.Part", true},
-         {"contact_list", FRAME_CONTACT_LIST, FLR_PROTO_MESSAGE, ".feeler.Contact", true},
-         {"stopped", FRAME_STOPPED, RECORD_FORMAT_NUMBER(BOOL)},
-         {"energy", FRAME_ENERGY, RECORD_FORMAT_NUMBER(DOUBLE)},
-         {"waited_us", FRAME_WAITED, RECORD_FORMAT_NUMBER(DOUBLE)},
-         {"paged_needed", FRAME_PAGED_NEEDED, RECORD_FORMAT_NUMBER(UINT64)},
-         {"paged_hits", FRAME_PAGED_HITS, RECORD_FORMAT_NUMBER(UINT64)},
-         {"paged_read", FRAME_PAGED_READ, RECORD_FORMAT_NUMBER(UINT64)},
-         {"paged_resident", FRAME_PAGED_RESIDENT, RECORD_FORMAT_NUMBER(UINT64)},
-         {"paged_directory", FRAME_PAGED_DIRECTORY, RECORD_FORMAT_NUMBER(UINT64)},
-         {0}}},
-    {0}};
+    {"Vector", vector_fields}, {"Quaternion", quaternion_fields},
+    {"Pose", pose_fields},     {"Hand", hand_fields},
+    {"Part", part_fields},     {"Contact", contact_fields},
+    {"Frame", frame_fields},   {0}};
 
-const flr_proto_message flr_record_note_messages[] = {
-    {"Note", (const flr_proto_field[]){{"frame", NOTE_FRAME, RECORD_FORMAT_NUMBER(UINT64)},
-                                       {"text", NOTE_TEXT, RECORD_FORMAT_NUMBER(STRING)},
-                                       {"data", NOTE_DATA, RECORD_FORMAT_NUMBER(BYTES)},
-                                       {0}}},
-    {0}};
+enum { NOTE_FRAME = 1, NOTE_TEXT, NOTE_DATA };
+static const flr_proto_field note_fields[] = {{.name = "frame", .type = FLR_PROTO_UINT64},
+                                              {.name = "text", .type = FLR_PROTO_STRING},
+                                              {.name = "data", .type = FLR_PROTO_BYTES},
+                                              {0}};
+const flr_proto_message flr_record_note_messages[] = {{"Note", note_fields}, {0}};
 
 /* ---- encoding ---- */
 
-static void put_vector(flr_bytes *b, uint32_t number, flr_vec3 v)
+/* the fields of a structure with numbers below `end`, but no lists */
+static void put_fields(flr_bytes *b, const flr_proto_field *fields, uint32_t end, const char *from)
 {
-    size_t at = flr_proto_begin(b, number);
-    flr_proto_double(b, X, v.x);
-    flr_proto_double(b, Y, v.y);
-    flr_proto_double(b, Z, v.z);
-    flr_proto_end(b, at);
+    for (uint32_t number = 1; number < end && fields[number - 1].name; number++) {
+        const flr_proto_field *f = &fields[number - 1];
+        const void *at = from + f->offset;
+        if (f->repeated || (f->flag && !*(const bool *)(from + f->flag))) continue;
+        if (f->type == FLR_PROTO_MESSAGE) {
+            size_t inside = flr_proto_begin(b, number);
+            put_fields(b, f->inside, UINT32_MAX, at);
+            flr_proto_end(b, inside);
+        } else if (f->type == FLR_PROTO_DOUBLE) {
+            flr_proto_double(b, number, *(const double *)at);
+        } else if (f->type == FLR_PROTO_FIXED64) {
+            flr_proto_fixed64(b, number, *(const uint64_t *)at);
+        } else {
+            flr_proto_uint(b, number,
+                           f->type == FLR_PROTO_UINT64   ? *(const uint64_t *)at
+                           : f->type == FLR_PROTO_UINT32 ? *(const uint32_t *)at
+                                                         : *(const bool *)at);
+        }
+    }
 }
 
-static void put_pose(flr_bytes *b, uint32_t number, flr_pose T)
+/* a list of structures of `size` bytes */
+static void put_list(flr_bytes *b, uint32_t number, const flr_proto_field *fields, const void *list,
+                     uint32_t count, size_t size)
 {
-    size_t at = flr_proto_begin(b, number);
-    put_vector(b, POSITION, T.p);
-    size_t q = flr_proto_begin(b, ORIENTATION);
-    flr_proto_double(b, X, T.q.x);
-    flr_proto_double(b, Y, T.q.y);
-    flr_proto_double(b, Z, T.q.z);
-    flr_proto_double(b, W, T.q.w);
-    flr_proto_end(b, q);
-    flr_proto_end(b, at);
+    for (uint32_t i = 0; i < count; i++) {
+        size_t at = flr_proto_begin(b, number);
+        put_fields(b, fields, UINT32_MAX, (const char *)list + i * size);
+        flr_proto_end(b, at);
+    }
 }
 
 void flr_record_put_frame(flr_bytes *b, const flr_record_view *v)
 {
     const flr_record_frame *f = &v->frame;
-    flr_proto_uint(b, FRAME_NUMBER, f->frame);
-    flr_proto_uint(b, FRAME_TIME, (uint64_t)f->time_ns);
-    flr_proto_double(b, FRAME_COMPUTE, f->compute_us);
-    flr_proto_double(b, FRAME_WAKEUP, f->wakeup_us);
-    flr_proto_uint(b, FRAME_TESTED, f->points_tested);
-    flr_proto_uint(b, FRAME_CONTACTS, f->contacts);
-    flr_proto_uint(b, FRAME_PENETRATIONS, f->penetrations);
-    flr_proto_double(b, FRAME_LOWER, f->lower);
-    flr_proto_double(b, FRAME_UPPER, f->upper);
-    flr_proto_uint(b, FRAME_LIMITED, f->travel_limited);
-    flr_proto_uint(b, FRAME_FAULTS, f->faults);
-    flr_proto_fixed64(b, FRAME_HASH, f->hash);
-    flr_proto_uint(b, FRAME_STOPPED, f->stopped);
-    flr_proto_double(b, FRAME_ENERGY, f->energy);
-    if (f->paged_resident || f->paged_read || f->waited_us > 0) {
-        flr_proto_double(b, FRAME_WAITED, f->waited_us);
-        flr_proto_uint(b, FRAME_PAGED_NEEDED, f->paged_needed);
-        flr_proto_uint(b, FRAME_PAGED_HITS, f->paged_hits);
-        flr_proto_uint(b, FRAME_PAGED_READ, f->paged_read);
-        flr_proto_uint(b, FRAME_PAGED_RESIDENT, f->paged_resident);
-        flr_proto_uint(b, FRAME_PAGED_DIRECTORY, f->paged_directory);
-    }
-    for (uint32_t i = 0; i < v->hand_count; i++) {
-        const flr_record_hand *hand = &v->hands[i];
-        size_t at = flr_proto_begin(b, FRAME_HANDS);
-        put_pose(b, HAND_POSE, hand->T_world_hand);
-        flr_proto_uint(b, HAND_BUTTONS, hand->buttons);
-        flr_proto_uint(b, HAND_PART, hand->part);
-        put_vector(b, HAND_FORCE, hand->wrench.force);
-        put_vector(b, HAND_TORQUE, hand->wrench.torque);
-        if (hand->has_twist) {
-            put_vector(b, HAND_LINEAR, hand->twist.linear);
-            put_vector(b, HAND_ANGULAR, hand->twist.angular);
-        }
-        flr_proto_uint(b, HAND_FRESH, hand->fresh);
-        if (hand->has_sent) {
-            put_vector(b, HAND_SENT_FORCE, hand->sent.force);
-            put_vector(b, HAND_SENT_TORQUE, hand->sent.torque);
-        }
-        flr_proto_end(b, at);
-    }
-    for (uint32_t i = 0; i < v->part_count; i++) {
-        size_t at = flr_proto_begin(b, FRAME_PARTS);
-        put_pose(b, PART_POSE, v->parts[i].T_world_part);
-        put_vector(b, PART_LINEAR, v->parts[i].motion.linear);
-        put_vector(b, PART_ANGULAR, v->parts[i].motion.angular);
-        flr_proto_end(b, at);
-    }
-    for (uint32_t i = 0; i < f->contacts_given; i++) {
-        const flr_record_contact *c = &v->contacts[i];
-        size_t at = flr_proto_begin(b, FRAME_CONTACT_LIST);
-        put_vector(b, CONTACT_POINT, c->point);
-        put_vector(b, CONTACT_NORMAL, c->normal);
-        flr_proto_double(b, CONTACT_DEPTH, c->depth);
-        flr_proto_uint(b, CONTACT_PART, c->part);
-        flr_proto_end(b, at);
-    }
+    bool paged = f->paged_resident || f->paged_read || f->waited_us > 0;
+    put_fields(b, frame_fields, paged ? UINT32_MAX : FRAME_WAITED, (const char *)f);
+    put_list(b, FRAME_HANDS, hand_fields, v->hands, v->hand_count, sizeof *v->hands);
+    put_list(b, FRAME_PARTS, part_fields, v->parts, v->part_count, sizeof *v->parts);
+    put_list(b, FRAME_CONTACT_LIST, contact_fields, v->contacts, f->contacts_given,
+             sizeof *v->contacts);
 }
 
 void flr_record_put_note(flr_bytes *b, const flr_record_note *note)
@@ -218,175 +162,62 @@ void flr_record_put_note(flr_bytes *b, const flr_record_note *note)
 
 /* ---- decoding ---- */
 
-static flr_vec3 get_vector(flr_proto_look *l)
+static void get_fields(flr_proto_look *l, const flr_proto_field *fields, void *to, size_t size);
+
+/* one of the fields; others are passed over. What is inside may turn out to be bad. */
+static void get_field(flr_proto_value *value, const flr_proto_field *f, char *to)
 {
-    flr_vec3 v = {0};
-    for (flr_proto_value value; flr_proto_next(l, &value);) {
-        if (value.number == X) v.x = flr_proto_as_double(&value);
-        if (value.number == Y) v.y = flr_proto_as_double(&value);
-        if (value.number == Z) v.z = flr_proto_as_double(&value);
-    }
-    return v;
+    for (uint32_t number = 1; f->name && number < value->number; number++) f++;
+    if (!f->name || value->number == 0) return;
+    void *at = to + f->offset;
+    if (f->flag) *(bool *)(to + f->flag) = true;
+    if (f->type == FLR_PROTO_MESSAGE)
+        get_fields(&value->inside, f->inside, at, f->size);
+    else if (f->type == FLR_PROTO_UINT32)
+        *(uint32_t *)at = (uint32_t)value->integer;
+    else if (f->type == FLR_PROTO_BOOL)
+        *(bool *)at = value->integer != 0;
+    else /* numbers of eight bytes, a double as its bits */
+        memcpy(at, &value->integer, sizeof value->integer);
 }
 
-static flr_quat get_quaternion(flr_proto_look *l)
+/* a whole structure of `size` bytes; says in `l` whether something in it is bad */
+static void get_fields(flr_proto_look *l, const flr_proto_field *fields, void *to, size_t size)
 {
-    flr_quat q = {0};
-    for (flr_proto_value value; flr_proto_next(l, &value);) {
-        if (value.number == X) q.x = flr_proto_as_double(&value);
-        if (value.number == Y) q.y = flr_proto_as_double(&value);
-        if (value.number == Z) q.z = flr_proto_as_double(&value);
-        if (value.number == W) q.w = flr_proto_as_double(&value);
-    }
-    return q;
-}
-
-/* Reads what is inside, and passes on that it was bad. */
-#define INSIDE(get) get(&value.inside), bad |= value.inside.bad
-
-static flr_pose get_pose(flr_proto_look *l)
-{
-    flr_pose T = {0};
     bool bad = false;
-    for (flr_proto_value value; flr_proto_next(l, &value);) {
-        if (value.number == POSITION) T.p = INSIDE(get_vector);
-        if (value.number == ORIENTATION) T.q = INSIDE(get_quaternion);
-    }
+    memset(to, 0, size);
+    for (flr_proto_value value; flr_proto_next(l, &value); bad |= value.inside.bad)
+        get_field(&value, fields, to);
     l->bad |= bad;
-    return T;
 }
 
-static flr_record_hand get_hand(flr_proto_look *l)
+/* the next structure of a list; false: there may be no more */
+static bool get_entry(flr_proto_value *value, const flr_proto_field *fields, void *list,
+                      uint32_t *count, uint32_t max, size_t size)
 {
-    flr_record_hand hand = {0};
-    bool bad = false;
-    for (flr_proto_value value; flr_proto_next(l, &value);) {
-        if (value.number == HAND_POSE) hand.T_world_hand = INSIDE(get_pose);
-        if (value.number == HAND_BUTTONS) hand.buttons = (uint32_t)value.integer;
-        if (value.number == HAND_PART) hand.part = (uint32_t)value.integer;
-        if (value.number == HAND_FORCE) hand.wrench.force = INSIDE(get_vector);
-        if (value.number == HAND_TORQUE) hand.wrench.torque = INSIDE(get_vector);
-        if (value.number == HAND_LINEAR) hand.twist.linear = INSIDE(get_vector);
-        if (value.number == HAND_ANGULAR) hand.twist.angular = INSIDE(get_vector);
-        if (value.number == HAND_LINEAR || value.number == HAND_ANGULAR) hand.has_twist = true;
-        if (value.number == HAND_FRESH) hand.fresh = value.integer != 0;
-        if (value.number == HAND_SENT_FORCE) hand.sent.force = INSIDE(get_vector);
-        if (value.number == HAND_SENT_TORQUE) hand.sent.torque = INSIDE(get_vector);
-        if (value.number == HAND_SENT_FORCE || value.number == HAND_SENT_TORQUE)
-            hand.has_sent = true;
-    }
-    l->bad |= bad;
-    return hand;
-}
-
-static flr_record_part get_part(flr_proto_look *l)
-{
-    flr_record_part part = {0};
-    bool bad = false;
-    for (flr_proto_value value; flr_proto_next(l, &value);) {
-        if (value.number == PART_POSE) part.T_world_part = INSIDE(get_pose);
-        if (value.number == PART_LINEAR) part.motion.linear = INSIDE(get_vector);
-        if (value.number == PART_ANGULAR) part.motion.angular = INSIDE(get_vector);
-    }
-    l->bad |= bad;
-    return part;
-}
-
-static flr_record_contact get_contact(flr_proto_look *l)
-{
-    flr_record_contact contact = {0};
-    bool bad = false;
-    for (flr_proto_value value; flr_proto_next(l, &value);) {
-        if (value.number == CONTACT_POINT) contact.point = INSIDE(get_vector);
-        if (value.number == CONTACT_NORMAL) contact.normal = INSIDE(get_vector);
-        if (value.number == CONTACT_DEPTH) contact.depth = flr_proto_as_double(&value);
-        if (value.number == CONTACT_PART) contact.part = (uint32_t)value.integer;
-    }
-    l->bad |= bad;
-    return contact;
+    if (*count == max) return false;
+    get_fields(&value->inside, fields, (char *)list + (*count)++ * size, size);
+    return true;
 }
 
 bool flr_record_get_frame(flr_proto_look l, const flr_record_room *room, flr_record_view *view)
 {
     flr_record_frame *f = &view->frame;
     bool bad = false;
-    for (flr_proto_value value; flr_proto_next(&l, &value);) {
-        switch (value.number) {
-        case FRAME_NUMBER:
-            f->frame = value.integer;
-            break;
-        case FRAME_TIME:
-            f->time_ns = (int64_t)value.integer;
-            break;
-        case FRAME_COMPUTE:
-            f->compute_us = flr_proto_as_double(&value);
-            break;
-        case FRAME_WAKEUP:
-            f->wakeup_us = flr_proto_as_double(&value);
-            break;
-        case FRAME_TESTED:
-            f->points_tested = value.integer;
-            break;
-        case FRAME_CONTACTS:
-            f->contacts = (uint32_t)value.integer;
-            break;
-        case FRAME_PENETRATIONS:
-            f->penetrations = (uint32_t)value.integer;
-            break;
-        case FRAME_LOWER:
-            f->lower = flr_proto_as_double(&value);
-            break;
-        case FRAME_UPPER:
-            f->upper = flr_proto_as_double(&value);
-            break;
-        case FRAME_LIMITED:
-            f->travel_limited = value.integer != 0;
-            break;
-        case FRAME_FAULTS:
-            f->faults = (uint32_t)value.integer;
-            break;
-        case FRAME_HASH:
-            f->hash = value.integer;
-            break;
-        case FRAME_STOPPED:
-            f->stopped = value.integer != 0;
-            break;
-        case FRAME_ENERGY:
-            f->energy = flr_proto_as_double(&value);
-            break;
-        case FRAME_WAITED:
-            f->waited_us = flr_proto_as_double(&value);
-            break;
-        case FRAME_PAGED_NEEDED:
-            f->paged_needed = value.integer;
-            break;
-        case FRAME_PAGED_HITS:
-            f->paged_hits = value.integer;
-            break;
-        case FRAME_PAGED_READ:
-            f->paged_read = value.integer;
-            break;
-        case FRAME_PAGED_RESIDENT:
-            f->paged_resident = value.integer;
-            break;
-        case FRAME_PAGED_DIRECTORY:
-            f->paged_directory = value.integer;
-            break;
-        case FRAME_HANDS:
-            if (view->hand_count == FLR_RECORD_HANDS) return false;
-            room->hands[view->hand_count++] = INSIDE(get_hand);
-            break;
-        case FRAME_PARTS:
-            if (view->part_count == FLR_RECORD_PARTS) return false;
-            room->parts[view->part_count++] = INSIDE(get_part);
-            break;
-        case FRAME_CONTACT_LIST:
-            if (f->contacts_given == FLR_RECORD_CONTACTS) return false;
-            room->contacts[f->contacts_given++] = INSIDE(get_contact);
-            break;
-        default:
-            break;
-        }
+    for (flr_proto_value value; flr_proto_next(&l, &value); bad |= value.inside.bad) {
+        bool fits = true;
+        if (value.number == FRAME_HANDS)
+            fits = get_entry(&value, hand_fields, room->hands, &view->hand_count, FLR_RECORD_HANDS,
+                             sizeof *room->hands);
+        else if (value.number == FRAME_PARTS)
+            fits = get_entry(&value, part_fields, room->parts, &view->part_count, FLR_RECORD_PARTS,
+                             sizeof *room->parts);
+        else if (value.number == FRAME_CONTACT_LIST)
+            fits = get_entry(&value, contact_fields, room->contacts, &f->contacts_given,
+                             FLR_RECORD_CONTACTS, sizeof *room->contacts);
+        else
+            get_field(&value, frame_fields, (char *)f);
+        if (!fits) return false;
     }
     view->hands = room->hands;
     view->parts = room->parts;

@@ -1,6 +1,7 @@
 /* text files of numbers, line by line */
 #include "scene/number_lines.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "feeler/base.h"
@@ -85,4 +86,33 @@ bool flr_rows_end(flr_rows *r, const char *sentence)
 {
     skip_blanks(r);
     return at_line_end(r) || flr_rows_fail(r, sentence, "");
+}
+
+flr_result flr_rows_parse(const flr_rows_def *def, const char *name, const void *bytes, size_t size,
+                          double unit, void **list, size_t *count, flr_error *error)
+{
+    flr_error why = {0};
+    flr_rows r = flr_rows_begin(name, bytes, size, &why);
+    size_t room = flr_rows_most(&r, def->columns), found = 0;
+    char *rows = malloc((room + 1) * def->size); /* one more, for a line that is refused */
+    if (!rows)
+        return flr_fail(error, FLR_NO_MEMORY, "%s: no memory for the %s", name, def->several);
+    while (why.code == FLR_OK && flr_rows_next(&r)) {
+        char *to = rows + found * def->size;
+        memset(to, 0, def->size);
+        if (def->read(&r, unit, found ? to - def->size : NULL, to)) found++;
+        FLR_ASSERT(found <= room);
+    }
+    if (why.code == FLR_OK && !found)
+        flr_fail(&why, FLR_BAD_INPUT, "%s:%u:1: no %s in the file", name, r.line, def->what);
+    if (why.code != FLR_OK) {
+        free(rows);
+        if (error) *error = why;
+        return why.code;
+    }
+    /* what was not needed goes back, where that is much */
+    char *less = found <= room / 2 ? realloc(rows, found * def->size) : NULL;
+    *list = less ? less : rows;
+    *count = found;
+    return FLR_OK;
 }

@@ -28,6 +28,18 @@ size_t flr_rows_most(const flr_rows *lines, size_t columns);
 /* Goes to the next line that has something in it, the first time to the first. False: there is none. */
 bool flr_rows_next(flr_rows *lines);
 
+/* Reads a whole text into a new array of `count` elements of `size` bytes. `read` fills the element
+ * `to` from a line of `columns` numbers, which ends there; `before` is the element before, NULL for
+ * the first one. False from it: the error is set. A text without a line with numbers is
+ * FLR_BAD_INPUT; `what` is what is missing then, and `several` what there is no memory for. */
+typedef struct flr_rows_def {
+    const char *what, *several; /* "pose", "poses" */
+    size_t columns, size;
+    bool (*read)(flr_rows *lines, double unit, const void *before, void *to);
+} flr_rows_def;
+flr_result flr_rows_parse(const flr_rows_def *def, const char *name, const void *bytes, size_t size,
+                          double unit, void **list, size_t *count, flr_error *error);
+
 /* Reads the next number of the line. `missing` is what to say where the line ends before it, followed by `what`. `*start`
  * (may be NULL) gets where it begins. False: the error is set. */
 bool flr_rows_number(flr_rows *lines, const char *missing, const char *what, const char **start,

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,8 +16,8 @@ enum { POSE_FILE_COLUMNS = 8 };
 static const char *const column_names[POSE_FILE_COLUMNS] = {"t",  "x",  "y",  "z",
                                                             "qw", "qx", "qy", "qz"};
 
-/* the eight numbers of a line, checked; `before` is the time of the pose before */
-static bool read_pose(flr_rows *r, double unit, double before, flr_timed_pose *pose)
+/* the eight numbers of a line, checked; `before` is the pose before */
+static bool read_pose(flr_rows *r, double unit, const void *before, void *to)
 {
     double n[POSE_FILE_COLUMNS];
     const char *starts[POSE_FILE_COLUMNS];
@@ -28,7 +27,7 @@ static bool read_pose(flr_rows *r, double unit, double before, flr_timed_pose *p
             return false;
     if (!flr_rows_end(r, "a pose has eight numbers; there is more")) return false;
 
-    if (n[0] < before) {
+    if (before && n[0] < ((const flr_timed_pose *)before)->t) {
         r->at = starts[0];
         return flr_rows_fail(r, "the time goes back", "");
     }
@@ -43,45 +42,19 @@ static bool read_pose(flr_rows *r, double unit, double before, flr_timed_pose *p
         r->at = starts[4];
         return flr_rows_fail(r, "qw qx qy qz is not a unit quaternion", "");
     }
-    *pose = (flr_timed_pose){n[0], {{n[1], n[2], n[3]}, q}};
+    *(flr_timed_pose *)to = (flr_timed_pose){n[0], {{n[1], n[2], n[3]}, q}};
     return true;
-}
-
-/* gives back what was not needed, where that is much */
-static void shrink(flr_pose_list *list, size_t room)
-{
-    if (list->count > room / 2) return;
-    flr_timed_pose *less = realloc(list->poses, list->count * sizeof *less);
-    if (less) list->poses = less;
 }
 
 flr_result flr_pose_list_parse(const char *name, const void *bytes, size_t size, double unit,
                                flr_pose_list *list, flr_error *error)
 {
-    flr_pose_list found = {0};
-    flr_error why = {0};
-    flr_rows r = flr_rows_begin(name, bytes, size, &why);
-    size_t room = flr_rows_most(&r, POSE_FILE_COLUMNS);
-    found.poses = malloc(room ? room * sizeof *found.poses : 1);
-    if (!found.poses) return flr_fail(error, FLR_NO_MEMORY, "%s: no memory for the poses", name);
-    while (flr_rows_next(&r)) {
-        double before = found.count ? found.poses[found.count - 1].t : -INFINITY;
-        flr_timed_pose pose = {0};
-        if (!read_pose(&r, unit, before, &pose)) {
-            flr_pose_list_free(&found);
-            if (error) *error = why;
-            return why.code;
-        }
-        FLR_ASSERT(found.count < room);
-        found.poses[found.count++] = pose;
-    }
-    if (!found.count) {
-        flr_pose_list_free(&found);
-        return flr_fail(error, FLR_BAD_INPUT, "%s:%u:1: no pose in the file", name, r.line);
-    }
-    shrink(&found, room);
-    *list = found;
-    return FLR_OK;
+    static const flr_rows_def def = {"pose", "poses", POSE_FILE_COLUMNS, sizeof(flr_timed_pose),
+                                     read_pose};
+    void *poses;
+    flr_result result = flr_rows_parse(&def, name, bytes, size, unit, &poses, &list->count, error);
+    if (result == FLR_OK) list->poses = poses;
+    return result;
 }
 
 flr_result flr_pose_list_read(flr_env *env, const char *path, double unit, flr_pose_list *list,

@@ -1,7 +1,6 @@
 /* hands for a scene's part: built in, along a path of the scene, from a pose file */
 #include "scene/scene_hand.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -286,12 +286,11 @@ static flr_result choose_moving(import_block *b, flr_error *error)
 
 /* ---- writing ---- */
 
-/* "dir/plan.json" has its meshes in "dir/plan_parts" */
-static void folder_of(const char *path, char folder[PATH_BYTES])
+void flr_scene_parts_folder(const char *path, char *folder, size_t size)
 {
     const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
     int length = dot && (!slash || dot > slash) ? (int)(dot - path) : (int)strlen(path);
-    snprintf(folder, PATH_BYTES, "%.*s_parts", length, path);
+    snprintf(folder, size, "%.*s_parts", length, path);
 }
 
 static int by_shape(const void *a, const void *b)
@@ -370,7 +369,7 @@ flr_result flr_scene_import(const flr_scene_import_def *def, flr_scene_import_re
     *report = (flr_scene_import_report){0};
     if (strlen(def->out) + 64 > PATH_BYTES)
         return flr_fail(error, FLR_TOO_LARGE, "%s: this name is too long", def->out);
-    folder_of(def->out, folder);
+    flr_scene_parts_folder(def->out, folder, sizeof folder);
     size_t groups = 0, parts = 0;
     flr_result result = read_files(&b, report, error);
     if (result == FLR_OK) result = make_arrays(&b, error);

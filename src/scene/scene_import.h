@@ -41,6 +41,9 @@ typedef struct flr_scene_import_report {
 flr_result flr_scene_import(const flr_scene_import_def *def, flr_scene_import_report *report,
                             flr_error *error);
 
+/* Where the meshes of a scene are written: "dir/plan_parts" for "dir/plan.json". */
+void flr_scene_parts_folder(const char *path, char *folder, size_t size);
+
 /* Whether a file that is not a scene can be opened as one: its ending is one that feeler reads. */
 bool flr_scene_can_import(const char *path);
 

@@ -1,7 +1,6 @@
 /* from a scene to the meshes it names */
 #include "scene/scene.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

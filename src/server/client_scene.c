@@ -1,7 +1,7 @@
 /* what there is, as messages */
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "server/client_session.h"
 
 /* as much of a text as the table allows, not cut inside a character */
@@ -35,15 +35,9 @@ static void know(flr_client_session *session, uint32_t part)
 {
     uint32_t place = known_place(session, part);
     if (place < session->known_count && session->known[place] == part) return;
-    if (session->known_count == session->known_capacity) {
-        uint32_t capacity = session->known_capacity ? 2 * session->known_capacity : 64;
-        uint32_t *more = realloc(session->known, capacity * sizeof *more);
-        if (!more) {
-            session->known_lost = true;
-            return;
-        }
-        session->known = more;
-        session->known_capacity = capacity;
+    if (!FLR_GROW(session->known, session->known_count, session->known_capacity, 64)) {
+        session->known_lost = true;
+        return;
     }
     memmove(session->known + place + 1, session->known + place,
             (session->known_count++ - place) * sizeof *session->known);

@@ -1,8 +1,8 @@
 /* states, what is near, meshes: made when there is room to send them */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "server/client_session.h"
 
 enum { PROXIMITY_PIECE = 65536, VOXEL_PIECE = 16384, OVERLAY_PIECE = 16384 };
@@ -37,14 +37,9 @@ static bool same_part(const flr_engine_part_state *a, const flr_engine_part_stat
 static uint32_t choose_parts(flr_client_session *session, const flr_engine_state *view, bool *whole,
                              flr_wire_part_state *parts)
 {
-    if (view->part_count > session->sent_capacity) {
-        flr_engine_part_state *more =
-            realloc(session->sent, view->part_count * sizeof *session->sent);
-        if (more) {
-            session->sent = more;
-            session->sent_capacity = view->part_count;
-        }
-    }
+    if (view->part_count > session->sent_capacity &&
+        flr_array_resize(&session->sent, view->part_count, sizeof *session->sent))
+        session->sent_capacity = view->part_count;
     bool known = session->shown && session->scene == view->scene &&
                  session->sent_count == view->part_count &&
                  view->part_count <= session->sent_capacity;
@@ -345,13 +340,8 @@ size_t flr_client_session_near(flr_client_session *session, void *bytes, size_t 
 static bool add_transfer(flr_client_session *session, flr_transfer transfer)
 {
     if (session->transfer_count == FLR_CLIENT_SESSION_TRANSFERS) return false;
-    if (session->transfer_count == session->transfer_capacity) {
-        uint32_t capacity = session->transfer_capacity ? 2 * session->transfer_capacity : 16;
-        flr_transfer *more = realloc(session->transfers, capacity * sizeof *more);
-        if (!more) return false;
-        session->transfers = more;
-        session->transfer_capacity = capacity;
-    }
+    if (!FLR_GROW(session->transfers, session->transfer_count, session->transfer_capacity, 16))
+        return false;
     session->transfers[session->transfer_count++] = transfer;
     return true;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "server/client_session.h"
 
 enum { MAX_NEWS = 500 }; /* in a second */
@@ -257,13 +258,7 @@ static void take_replay(flr_hub *hub)
 
 void flr_hub_count_upload(flr_hub *hub, uint32_t job, uint64_t bytes)
 {
-    if (hub->upload_count == hub->upload_capacity) {
-        uint32_t capacity = hub->upload_capacity ? 2 * hub->upload_capacity : 16;
-        flr_hub_upload *more = realloc(hub->uploads, capacity * sizeof *more);
-        if (!more) return;
-        hub->uploads = more;
-        hub->upload_capacity = capacity;
-    }
+    if (!FLR_GROW(hub->uploads, hub->upload_count, hub->upload_capacity, 16)) return;
     hub->uploads[hub->upload_count++] = (flr_hub_upload){job, bytes};
     hub->upload_bytes += bytes;
 }

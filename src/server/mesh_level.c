@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "server/mesh_levels.h"
 
 enum { MANTISSA = 17, LARGE = 200000 };
@@ -98,25 +99,23 @@ static bool finish_chunk(flr_level *level, const mesh_level_work *w, uint32_t ve
 {
     meshopt_optimizeVertexCache(w->ordered, w->piece, indices, vertices);
     meshopt_optimizeVertexFetchRemap(w->fetch, w->ordered, indices, vertices);
-    flr_level_chunk *chunks =
-        realloc(level->chunks, (level->chunk_count + 1) * sizeof *level->chunks);
-    if (!chunks) return false;
-    level->chunks = chunks;
-    flr_level_chunk *chunk = &chunks[level->chunk_count++];
+    if (!flr_array_resize(&level->chunks, level->chunk_count + 1, sizeof *level->chunks))
+        return false;
+    flr_level_chunk *chunk = &level->chunks[level->chunk_count++];
     *chunk = (flr_level_chunk){
         .first_vertex = level->vertices, .vertex_count = vertices, .index_count = indices};
     float *positions = malloc(3 * (size_t)vertices * sizeof *positions);
     uint16_t *narrow = malloc((size_t)indices * sizeof *narrow);
     chunk->vertices = positions, chunk->indices = narrow;
-    uint32_t *source =
-        realloc(level->source, (level->vertices + (size_t)vertices) * sizeof *source);
-    if (source) level->source = source;
-    if (!positions || !narrow || !source) return false;
+    if (!positions || !narrow ||
+        !flr_array_resize(&level->source, level->vertices + (size_t)vertices,
+                          sizeof *level->source))
+        return false;
     for (uint32_t i = 0; i < vertices; i++) {
         uint32_t to = w->fetch[i];
         memcpy(positions + 3 * (size_t)to, w->positions + 3 * (size_t)w->from[i],
                3 * sizeof *positions);
-        source[level->vertices + to] = w->from[i];
+        level->source[level->vertices + to] = w->from[i];
     }
     for (uint32_t i = 0; i < indices; i++) narrow[i] = (uint16_t)w->fetch[w->ordered[i]];
     level->vertices += vertices;

@@ -1,7 +1,4 @@
 /* HTTP: requests are read, refused or handed on, and answered piece by piece */
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

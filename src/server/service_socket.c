@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "server/service_internal.h"
 
 enum {
@@ -50,9 +51,7 @@ static bool keep_piece(flr_service_connection *connection, const void *bytes, si
     if (wanted > connection->message_capacity) {
         size_t capacity = 2 * connection->message_capacity;
         if (capacity < wanted) capacity = wanted;
-        uint8_t *more = realloc(connection->message, capacity);
-        if (!more) return false;
-        connection->message = more;
+        if (!flr_array_resize(&connection->message, capacity, 1)) return false;
         connection->message_capacity = capacity;
     }
     memcpy(connection->message + connection->message_size, bytes, size);

@@ -5,7 +5,6 @@
  * lock with the process. The lock comes before the folder and goes after it: a folder without one is of an older version. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "server/upload.h"

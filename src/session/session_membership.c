@@ -1,7 +1,7 @@
 /* how the membership comes about: commands, claims, and reports to its user */
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "session/session_internal.h"
 
 bool flr_session_put_place(flr_session *p, uint32_t part, uint32_t number, flr_pose T_world_part)
@@ -11,13 +11,7 @@ bool flr_session_put_place(flr_session *p, uint32_t part, uint32_t number, flr_p
             p->places[i] = (flr_place){part, number, T_world_part};
             return true;
         }
-    if (p->place_count == p->place_capacity) {
-        uint32_t capacity = p->place_capacity ? 2 * p->place_capacity : 64;
-        flr_place *places = realloc(p->places, capacity * sizeof *places);
-        if (!places) return false;
-        p->places = places;
-        p->place_capacity = capacity;
-    }
+    if (!FLR_GROW(p->places, p->place_count, p->place_capacity, 64)) return false;
     p->places[p->place_count++] = (flr_place){part, number, T_world_part};
     return true;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "contact/contact_table.h"
@@ -392,13 +393,7 @@ void flr_shape_release(flr_shape *shape)
 
 bool flr_part_list_add(flr_part_list *members, const flr_part_entry *member)
 {
-    if (members->count == members->room) {
-        uint32_t room = members->room ? 2 * members->room : 16;
-        flr_part_entry *list = realloc(members->list, room * sizeof *list);
-        if (!list) return false;
-        members->list = list;
-        members->room = room;
-    }
+    if (!FLR_GROW(members->list, members->count, members->room, 16)) return false;
     // in order of their numbers, which the loop looks them up by
     uint32_t at = members->count++;
     while (at > 0 && members->list[at - 1].part > member->part) {
@@ -512,12 +507,7 @@ static flr_result find_mesh(part_reading *r, uint32_t part, const read_mesh **fo
                             flr_error *error)
 {
     if ((*found = find_read(r, part))) return FLR_OK;
-    if (r->count == r->room) {
-        uint32_t room = r->room ? 2 * r->room : 16;
-        read_mesh *list = realloc(r->done, room * sizeof *list);
-        if (!list) return no_memory(error);
-        r->done = list, r->room = room;
-    }
+    if (!FLR_GROW(r->done, r->count, r->room, 16)) return no_memory(error);
     read_mesh *made = &r->done[r->count];
     flr_mesh *mesh;
     made->part = part, made->options = r->loader.options;

@@ -24,14 +24,8 @@ uint32_t flr_build_job_colour(uint32_t given, uint32_t part)
 static double fitting_voxel(const flr_mesh *mesh)
 {
     flr_vec3 size = flr_box3_size(mesh->bounds);
-    double area = 0;
-    for (uint32_t i = 0; i < mesh->triangle_count; i++) {
-        const uint32_t *v = mesh->triangles[i].v;
-        flr_vec3 p = mesh->vertices[v[0]];
-        area += 0.5 * flr_vec3_length(flr_vec3_cross(flr_vec3_sub(mesh->vertices[v[1]], p),
-                                                     flr_vec3_sub(mesh->vertices[v[2]], p)));
-    }
-    return fmax(fmax(size.x, fmax(size.y, size.z)) / BUILD_JOB_FINE, sqrt(area / POINTS));
+    return fmax(fmax(size.x, fmax(size.y, size.z)) / BUILD_JOB_FINE,
+                sqrt(flr_mesh_area(mesh) / POINTS));
 }
 
 double flr_build_job_voxel(double asked, double scene, double common, const flr_mesh *mesh)

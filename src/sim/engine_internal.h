@@ -530,16 +530,13 @@ flr_result flr_engine_open_devices(flr_engine *engine, flr_loop_def *loop, flr_e
 void flr_engine_close_devices(flr_engine *engine);
 void flr_engine_send_base(flr_engine *engine, uint32_t hand);
 /* By index of the present scene, and by id; FLR_NOT_FOUND. */
-/* By index of the present scene, and by id; FLR_NOT_FOUND. */
 flr_result flr_engine_find(const flr_engine *engine, uint32_t part, flr_part_entry **member,
                            flr_error *error);
 flr_result flr_engine_find_id(const flr_engine *engine, flr_part_id part, flr_part_entry **member,
                               flr_error *error);
 /* FLR_NOT_FOUND: an id of a scene that is gone. FLR_NO_PART_ID passes. */
 flr_result flr_engine_check_id(const flr_engine *engine, flr_part_id part, flr_error *error);
-flr_result flr_engine_find_id(const flr_engine *engine, flr_part_id part, flr_part_entry **member,
-                              flr_error *error);
-/* FLR_NOT_FOUND: an id of a scene that is gone. FLR_NO_PART_ID passes. */
-flr_result flr_engine_check_id(const flr_engine *engine, flr_part_id part, flr_error *error);
+/* What the first hand that holds a part holds. */
+flr_part_id flr_engine_held_part(const flr_engine_state *state);
 
 #endif

@@ -97,20 +97,13 @@ void flr_engine_want_gaps(flr_engine *e, bool wanted)
     if (!wanted) e->gaps.known = false;
 }
 
-static flr_part_id held_part(const flr_engine_state *s)
-{
-    for (uint32_t h = 0; h < s->hand_count; h++)
-        if (flr_is_part(s->hands[h].held)) return s->hands[h].held;
-    return FLR_NO_PART_ID;
-}
-
 void flr_engine_keep_gaps(flr_engine *e)
 {
     const int64_t now = flr_clock_ns(e->def.env);
     if (!e->gaps.wanted || e->gaps.measuring || now - e->gaps.measured_ns < gap_ns) return;
     e->gaps.measured_ns = now;
     const flr_engine_state *state = flr_engine_view(e);
-    const flr_part_id held = held_part(state);
+    const flr_part_id held = flr_engine_held_part(state);
     flr_part_entry *member = NULL;
     const flr_snapshot *newest = flr_engine_snapshot(e);
     const bool by_loop = newest && newest->gap_count > 0 && !e->replay;

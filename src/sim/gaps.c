@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 /* The exact geometry of a part takes some 200 bytes for a triangle */
 enum { GAP_MAX_TRIANGLES = 1000000 };

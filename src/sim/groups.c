@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/text.h"
 #include "sim/engine_internal.h"
 
@@ -14,13 +15,7 @@ uint32_t flr_group_list_find(const flr_group_list *groups, const char *name)
 
 static flr_group_entry *add_group(flr_group_list *groups, const char *name)
 {
-    if (groups->count == groups->room) {
-        uint32_t room = groups->room ? 2 * groups->room : 16;
-        flr_group_entry *list = realloc(groups->list, room * sizeof *list);
-        if (!list) return NULL;
-        groups->list = list;
-        groups->room = room;
-    }
+    if (!FLR_GROW(groups->list, groups->count, groups->room, 16)) return NULL;
     flr_group_entry *made = &groups->list[groups->count++];
     made->in = FLR_ENGINE_NONE;
     flr_text_copy(made->name, sizeof made->name, name);

@@ -298,7 +298,7 @@ void flr_engine_want_near(flr_engine *e, bool distances, bool voxels)
     e->want_voxels = voxels;
 }
 
-static flr_part_id held_part(const flr_engine_state *s)
+flr_part_id flr_engine_held_part(const flr_engine_state *s)
 {
     for (uint32_t h = 0; h < s->hand_count; h++)
         if (flr_is_part(s->hands[h].held)) return s->hands[h].held;
@@ -312,7 +312,7 @@ void flr_engine_keep_looking(flr_engine *e)
         return;
     e->looked_ns = now;
     const flr_engine_state *state = flr_engine_view(e);
-    flr_part_id part = held_part(state);
+    flr_part_id part = flr_engine_held_part(state);
     flr_part_entry *member = NULL;
     if (flr_engine_find_id(e, part, &member, NULL) != FLR_OK) {
         flr_engine_free_look(e);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/text.h"
 #include "sim/engine_internal.h"
 
@@ -67,13 +68,10 @@ static bool grow(reel *r)
 {
     if (r->count < r->room) return true;
     uint64_t room = r->room ? 2 * r->room : 1024;
-    moment *moments = realloc(r->moments, room * sizeof *moments);
-    if (moments) r->moments = moments;
-    flr_record_hand *hand = realloc(r->hand, (room * r->hands + 1) * sizeof *hand);
-    if (hand) r->hand = hand;
-    flr_record_part *part = realloc(r->part, (room * r->parts + 1) * sizeof *part);
-    if (part) r->part = part;
-    if (!moments || !hand || !part) return false;
+    if (!flr_array_resize(&r->moments, room, sizeof *r->moments) ||
+        !flr_array_resize(&r->hand, room * r->hands + 1, sizeof *r->hand) ||
+        !flr_array_resize(&r->part, room * r->parts + 1, sizeof *r->part))
+        return false;
     r->room = room;
     return true;
 }

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "base/array.h"
 #include "base/prefault.h"
 #include "base/text.h"
 #include "feeler/base.h"
@@ -42,13 +43,7 @@ struct flr_taping {
 
 static flr_engine_recording *add_recording(flr_engine *e)
 {
-    if (e->recording_count == e->recording_room) {
-        uint32_t room = e->recording_room ? 2 * e->recording_room : 16;
-        flr_engine_recording *list = realloc(e->recordings, room * sizeof *list);
-        if (!list) return NULL;
-        e->recordings = list;
-        e->recording_room = room;
-    }
+    if (!FLR_GROW(e->recordings, e->recording_count, e->recording_room, 16)) return NULL;
     flr_engine_recording *r = &e->recordings[e->recording_count];
     memset(r, 0, sizeof *r);
     r->recording = e->recording_count++;

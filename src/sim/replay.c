@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/text.h"
 #include "feeler/hand.h"
 #include "sim/journal.h"
@@ -29,13 +30,9 @@ static void keep_note(void *context, const flr_record_note *from)
 {
     reading *r = context;
     flr_hand_log *log = &r->log;
-    if (log->note_count == r->note_room) {
-        size_t room = r->note_room ? 2 * r->note_room : 64;
-        flr_record_note *notes = realloc(log->notes, room * sizeof *notes);
-        r->no_memory |= !notes;
-        if (!notes) return;
-        log->notes = notes;
-        r->note_room = room;
+    if (!FLR_GROW(log->notes, log->note_count, r->note_room, 64)) {
+        r->no_memory = true;
+        return;
     }
     uint8_t *data = malloc(from->size + 1);
     char *text = strdup(from->text);
@@ -48,13 +45,10 @@ static bool grow(reading *r)
 {
     flr_hand_log *log = &r->log;
     uint64_t room = r->room ? 2 * r->room : 4096;
-    flr_world_input *inputs = realloc(log->inputs, room * log->hands * sizeof *inputs);
-    if (inputs) log->inputs = inputs;
-    uint32_t *buttons = inputs ? realloc(log->buttons, room * sizeof *buttons) : NULL;
-    if (buttons) log->buttons = buttons;
-    uint64_t *hashes = buttons ? realloc(log->hashes, room * sizeof *hashes) : NULL;
-    if (!hashes) return false;
-    log->hashes = hashes;
+    if (!flr_array_resize(&log->inputs, room * log->hands, sizeof *log->inputs) ||
+        !flr_array_resize(&log->buttons, room, sizeof *log->buttons) ||
+        !flr_array_resize(&log->hashes, room, sizeof *log->hashes))
+        return false;
     r->room = room;
     return true;
 }

@@ -23,18 +23,6 @@ typedef struct bound {
     const char *part; /* that it is about; NULL: all */
 } bound;
 
-static double area_of(const flr_mesh *mesh)
-{
-    double area = 0;
-    for (uint32_t i = 0; i < mesh->triangle_count; i++) {
-        const uint32_t *v = mesh->triangles[i].v;
-        flr_vec3 p = mesh->vertices[v[0]];
-        area += 0.5 * flr_vec3_length(flr_vec3_cross(flr_vec3_sub(mesh->vertices[v[1]], p),
-                                                     flr_vec3_sub(mesh->vertices[v[2]], p)));
-    }
-    return area;
-}
-
 static double extent_of(const flr_mesh *mesh)
 {
     flr_vec3 size = flr_box3_size(mesh->bounds);
@@ -65,7 +53,7 @@ static bound coarse_enough(const flr_part_list *list, const bool *wanted, uint64
     for (uint32_t i = 0; i < list->count; i++) {
         const flr_part_entry *m = &list->list[i];
         if (!wanted[i]) continue;
-        const double area = area_of(m->shape->mesh->mesh), voxel = sqrt(area / MOVING_VOXELS);
+        const double area = flr_mesh_area(m->shape->mesh->mesh), voxel = sqrt(area / MOVING_VOXELS);
         all += area;
         if (m->kind != FLR_PART_STATIC && voxel > found.voxel) found = (bound){voxel, m->name};
     }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "scene/scene_import.h"
 #include "sim/engine_internal.h"
 
 typedef struct save_job {
@@ -25,14 +26,6 @@ typedef struct save_job {
     bool reused;               /* a mesh was there already */
     bool named;                /* by a user: the access rights are those of any file */
 } save_job;
-
-/* "dir/plan.json" has its meshes in "dir/plan_parts". */
-static void folder_of(const char *path, char folder[FLR_CACHE_PATH_SIZE])
-{
-    const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
-    int length = dot && (!slash || dot > slash) ? (int)(dot - path) : (int)strlen(path);
-    snprintf(folder, FLR_CACHE_PATH_SIZE, "%.*s_parts", length, path);
-}
 
 /* ---- the folder of meshes ----
  *
@@ -285,7 +278,7 @@ static void save_work(flr_job *job)
 {
     save_job *s = (save_job *)job;
     char folder[FLR_CACHE_PATH_SIZE];
-    folder_of(s->path, folder);
+    flr_scene_parts_folder(s->path, folder, sizeof folder);
     flr_scene_part *parts = calloc(s->members.count, sizeof *parts);
     char(*files)[FLR_CACHE_PATH_SIZE] = calloc(s->members.count, sizeof *files);
     flr_result result = parts && files ? FLR_OK : flr_engine_no_memory(&job->error);

@@ -1,5 +1,4 @@
 /* the list of parts, and what is asked of the loop */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "feeler/base.h"
 
 flr_setup flr_default_setup(void)
@@ -49,10 +50,9 @@ flr_result flr_texts_add(flr_texts *texts, flr_error *error, const char *key, co
     va_start(arguments, format);
     int size = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
-    char **list = realloc(texts->list, (texts->count + 3) * sizeof *list);
-    if (!list) return no_memory(error);
-    texts->list = list;
-    list[texts->count] = NULL;
+    if (!flr_array_resize(&texts->list, texts->count + 3, sizeof *texts->list))
+        return no_memory(error);
+    texts->list[texts->count] = NULL;
     char *copy = strdup(key), *value = size < 0 ? NULL : malloc((size_t)size + 1);
     if (!copy || !value) {
         free(copy);
@@ -62,9 +62,9 @@ flr_result flr_texts_add(flr_texts *texts, flr_error *error, const char *key, co
     va_start(arguments, format);
     vsnprintf(value, (size_t)size + 1, format, arguments);
     va_end(arguments);
-    list[texts->count++] = copy;
-    list[texts->count++] = value;
-    list[texts->count] = NULL;
+    texts->list[texts->count++] = copy;
+    texts->list[texts->count++] = value;
+    texts->list[texts->count] = NULL;
     return FLR_OK;
 }
 

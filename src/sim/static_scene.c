@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "sim/engine_internal.h"
 
 static const int64_t settle_ns = 250000000;
@@ -173,13 +174,7 @@ static flr_result put_in(merging *mix, flr_job *job, const flr_static_scene *g, 
         if (same(&mix->parts[k], g, i)) return FLR_OK;
     if (!flr_job_progress(job, 0.8 * i / g->count, "merging"))
         return flr_fail(error, FLR_CANCELLED, "cancelled");
-    if (mix->count == mix->room) {
-        uint32_t room = mix->room ? 2 * mix->room : 16;
-        struct merged *parts = realloc(mix->parts, room * sizeof *parts);
-        if (!parts) return flr_engine_no_memory(error);
-        mix->parts = parts;
-        mix->room = room;
-    }
+    if (!FLR_GROW(mix->parts, mix->count, mix->room, 16)) return flr_engine_no_memory(error);
     struct merged *m = &mix->parts[mix->count];
     flr_result result = add_part(mix->merge, g, i, &m->id, error);
     if (result != FLR_OK) return result;
