@@ -31,6 +31,7 @@ struct flr_contact_pair {
     flr_near_notes *notes,
         own_notes;          /* where near points are noted: in its own, or in somebody's */
     flr_near_chunk *chunks; /* [FLR_NEAR_CHUNKS]: of its own */
+    flr_chunk_memory *memory; /* borrowed; NULL: every query looks at all chunks */
     flr_contact
         *lists; /* [threads][def.capacity]; NULL where there is one thread, as the following */
     contact_engine_piece *pieces; /* [ROUND] */
@@ -62,6 +63,7 @@ void flr_contact_pair_aim(flr_contact_pair *pair, const flr_shell *shell,
         pair->check->known = pair->own_notes.known = false;
     pair->def.shell = shell;
     pair->def.voxmap = table->voxmap;
+    pair->memory = NULL;
     memcpy(pair->fields, table->fields, sizeof pair->fields);
     choose_kernel(pair, table->small);
 }
@@ -156,6 +158,11 @@ void flr_contact_pair_use_notes(flr_contact_pair *pair, flr_near_notes *notes)
 
 flr_near_chunk *flr_contact_pair_chunks(flr_contact_pair *pair) { return pair->chunks; }
 
+void flr_contact_pair_use_memory(flr_contact_pair *pair, flr_chunk_memory *memory)
+{
+    pair->memory = memory;
+}
+
 flr_pair_view flr_contact_pair_view(const flr_contact_pair *pair)
 {
     return (flr_pair_view){pair->def.shell, pair->def.voxmap, pair->fields};
@@ -187,6 +194,7 @@ static bool begin(flr_query *q, const flr_contact_pair *pair, flr_pose T_world_s
     q->around = fabs(q->frame.displacement) + 1e-3;
     q->slack = rounding(q);
     q->reach = q->frame.force_mark - 1.0; /* the near layer: one beyond the force layer */
+    q->memory = NULL;
     q->moving = !is_zero(params->motion.linear) || !is_zero(params->motion.angular);
     q->job = (flr_scan_job){.slack = q->slack,
                             .force_mark = q->frame.force_mark,
@@ -313,7 +321,13 @@ void flr_contact_query(flr_contact_pair *pair, flr_pose T_world_shell, flr_pose 
     pair->check->known = pair->notes->known = false;
     if (!begin(&q, pair, T_world_shell, T_world_voxmap, params)) {
         *result = flr_contact_nothing();
+        if (pair->memory) pair->memory->known = false;
         return;
+    }
+    /* one field tells all of a chunk's points */
+    if (pair->memory && params->cull && !q.frame.awareness) {
+        flr_chunk_memory_follow(pair->memory, &q);
+        q.memory = pair->memory;
     }
     const flr_shell *shell = pair->def.shell;
     flr_partial all = flr_no_partial();

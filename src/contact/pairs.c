@@ -6,13 +6,19 @@
 
 #include "base/prefault.h"
 #include "contact/broad.h"
+#include "contact/chunk_memory.h"
 #include "contact/contact_engine.h"
 #include "contact/contact_table.h"
 #include "contact/point.h"
 
 #define SQRT3          1.7320508075688772
 #define PAIRS_FARTHEST 4e9 /* metres: what is asked is nearer to everything */
-enum { NOTED = 256 };      /* pairs, the first in the list, for which it is noted what is near */
+enum {
+    NOTED = 256, /* pairs, the first in the list, for which it is noted what is near */
+    REMEMBERED_OF_PART = 2048, /* chunks for which it is remembered how far they are: for each part, */
+    REMEMBERED_LEAST = 16384,  /* but not fewer, */
+    REMEMBERED_MOST = 262144   /* nor more */
+};
 
 typedef struct pairs_place {
     flr_pairs_part part;
@@ -20,6 +26,7 @@ typedef struct pairs_place {
     double
         beyond; /* metres: how far its surface and its layers but for the force layer reach beyond its box */
     bool taken, grounded;
+    uint32_t generation; /* of what is here: another one after every change of shape */
     /* where it was stood up last, where the pose makes sense */
     flr_vec3 middle; /* of its box, world's frame */
     flr_mat3 turn;   /* its axes in the world's */
@@ -27,17 +34,25 @@ typedef struct pairs_place {
     double extra;    /* metres: with so much added to its own box */
 } pairs_place;
 
+/* where the memory of a pair is, and of which two shapes */
+typedef struct pairs_slot {
+    uint32_t slot, shell, voxmap; /* FLR_NO_MEMORY_SLOT; generations */
+} pairs_slot;
+
 struct flr_pairs {
     flr_pairs_def def;
     flr_broad *broad;
     pairs_place *places;      /* [def.parts + 1]: the last one is the merged static scene */
     flr_pair *lists[2];       /* [def.pairs]: of the last update and of the one before */
+    pairs_slot *slots[2];     /* [def.pairs]: the same, what is remembered of them */
     int current;              /* which of them is the last */
     uint32_t count;           /* in it */
     flr_pair_result *results; /* [def.pairs] */
     uint32_t answered;        /* in results */
     flr_part_total *totals;   /* [def.parts + 1] */
     flr_contact_pair *query_context;
+    flr_chunk_memories *memories;
+    uint32_t generation; /* the newest of a place */
     flr_near_notes
         *notes; /* [NOTED + 1]: what the query of a pair found near, for the checks of its motion */
     uint32_t chunks_used;  /* by them */
@@ -169,14 +184,20 @@ static flr_result allocate(flr_pairs *made, flr_error *error)
     made->broad = flr_broad_create(def->parts + 1, def->pairs);
     made->places = flr_prefaulted_calloc((size_t)def->parts + 1, sizeof *made->places);
     made->totals = flr_prefaulted_calloc((size_t)def->parts + 1, sizeof *made->totals);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         made->lists[i] = flr_prefaulted_calloc((size_t)def->pairs + 1, sizeof *made->lists[i]);
+        made->slots[i] = flr_prefaulted_calloc((size_t)def->pairs + 1, sizeof *made->slots[i]);
+    }
+    uint64_t chunks = (uint64_t)REMEMBERED_OF_PART * def->parts;
+    if (chunks < REMEMBERED_LEAST) chunks = REMEMBERED_LEAST;
+    if (chunks > REMEMBERED_MOST) chunks = REMEMBERED_MOST;
+    made->memories = flr_chunk_memories_create((uint32_t)chunks);
     made->results = flr_prefaulted_calloc((size_t)def->pairs + 1, sizeof *made->results);
     made->contacts = flr_prefaulted_calloc((size_t)def->contacts + 1, sizeof *made->contacts);
     made->movers = flr_prefaulted_calloc((size_t)def->parts + 1, sizeof *made->movers);
     made->fallen = flr_prefaulted_calloc((size_t)def->parts + 1, sizeof *made->fallen);
     made->granted = -1;
-    if (made->notes && made->broad && made->movers && made->fallen && made->places &&
+    if (made->notes && made->memories && made->slots[0] && made->slots[1] && made->broad && made->movers && made->fallen && made->places &&
         made->totals && made->lists[0] && made->lists[1] && made->results && made->contacts)
         return FLR_OK;
     return flr_fail(error, FLR_NO_MEMORY, "not enough memory for the pairs of %u parts",
@@ -212,7 +233,11 @@ void flr_pairs_destroy(flr_pairs *pairs)
     flr_broad_destroy(pairs->broad);
     free(pairs->places);
     free(pairs->totals);
-    for (int i = 0; i < 2; i++) free(pairs->lists[i]);
+    for (int i = 0; i < 2; i++) {
+        free(pairs->lists[i]);
+        free(pairs->slots[i]);
+    }
+    flr_chunk_memories_destroy(pairs->memories);
     free(pairs->results);
     free(pairs->contacts);
     free(pairs->notes);
@@ -239,6 +264,7 @@ static void put(pairs_place *to, const flr_pairs_part *part)
 static void fell(flr_pairs *pairs, uint32_t index)
 {
     pairs->changed = pairs->some_fallen = pairs->fallen[index] = true;
+    pairs->places[index].generation = ++pairs->generation;
 }
 
 /* The merged static scene is not true any more: its parts stand for themselves again. */
@@ -429,23 +455,55 @@ static pairs_place *place_of(const flr_pairs *pairs, uint32_t index)
     return &pairs->places[index == FLR_PAIRS_MERGED ? pairs->def.parts : index];
 }
 
-/* How many pairs two lists have in common; both are in the broad phase's order. */
-static uint32_t in_common(const flr_pair *a, uint32_t a_count, const flr_pair *b, uint32_t b_count)
+/* Where a pair is in the order of the broad phase. */
+static uint64_t key_of(flr_pair pair)
 {
-    uint32_t common = 0;
-    for (uint32_t i = 0, k = 0; i < a_count && k < b_count;) {
-        uint64_t key[2];
-        const flr_pair both[2] = {a[i], b[k]};
-        for (int n = 0; n < 2; n++) {
-            uint32_t s = both[n].shell,
-                     v = both[n].voxmap; /* the merged static scene's number is the largest */
-            key[n] = s > v ? (uint64_t)s << 32 | v : (uint64_t)v << 32 | s;
-        }
-        common += key[0] == key[1];
-        i += key[0] <= key[1];
-        k += key[1] <= key[0];
+    uint32_t s = pair.shell, v = pair.voxmap; /* the merged static scene's number is the largest */
+    return s > v ? (uint64_t)s << 32 | v : (uint64_t)v << 32 | s;
+}
+
+/* Are the two of a pair what they were when it was remembered? */
+static bool is_same(const flr_pairs *pairs, flr_pair pair, const pairs_slot *at)
+{
+    return at->shell == place_of(pairs, pair.shell)->generation &&
+           at->voxmap == place_of(pairs, pair.voxmap)->generation;
+}
+
+/* From the list before to the new one: what is remembered of pairs goes along. Returns how many they have in common. */
+static uint32_t carry(flr_pairs *pairs, const flr_pair *list, uint32_t count)
+{
+    const flr_pair *before = pairs->lists[pairs->current];
+    const pairs_slot *from = pairs->slots[pairs->current];
+    pairs_slot *to = pairs->slots[!pairs->current];
+    uint32_t common = 0, k = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t key = key_of(list[i]);
+        to[i].slot = FLR_NO_MEMORY_SLOT;
+        for (; k < pairs->count && key_of(before[k]) < key; k++)
+            flr_chunk_memories_give(pairs->memories, from[k].slot);
+        if (k == pairs->count || key_of(before[k]) != key) continue;
+        common++;
+        to[i] = from[k++];
+        if (to[i].slot == FLR_NO_MEMORY_SLOT ||
+            (before[k - 1].shell == list[i].shell && is_same(pairs, list[i], &to[i])))
+            continue;
+        flr_chunk_memories_give(pairs->memories, to[i].slot);
+        to[i].slot = FLR_NO_MEMORY_SLOT;
     }
+    for (; k < pairs->count; k++) flr_chunk_memories_give(pairs->memories, from[k].slot);
     return common;
+}
+
+/* A pair that is near is remembered from now on, where there is room. */
+static void remember(flr_pairs *pairs, uint32_t index)
+{
+    pairs_slot *at = &pairs->slots[pairs->current][index];
+    const flr_pair pair = pairs->lists[pairs->current][index];
+    const pairs_place *a = place_of(pairs, pair.shell), *b = place_of(pairs, pair.voxmap);
+    if (at->slot != FLR_NO_MEMORY_SLOT) return;
+    *at = (pairs_slot){
+        flr_chunk_memories_take(pairs->memories, a->part.shape.shell->chunk_count),
+        a->generation, b->generation};
 }
 
 /* Stands up again what is new, and all that does not move where its boxes do not fit any more: they are too small, or so large
@@ -510,7 +568,6 @@ void flr_pairs_update(flr_pairs *pairs, const flr_pose *T_world_part, double ran
     /* of those whose boxes in the world's axes overlap, those whose own boxes do; where nothing moves, nothing meets */
     flr_broad_list found = {0};
     if (pairs->mover_count > 0) found = find_near(pairs, T_world_part, layers, extra);
-    const flr_pair *before = pairs->lists[pairs->current];
     flr_pair *list = pairs->lists[!pairs->current];
     uint32_t count = 0;
     for (size_t i = 0; i < found.count; i++) {
@@ -518,7 +575,7 @@ void flr_pairs_update(flr_pairs *pairs, const flr_pose *T_world_part, double ran
         pairs_place *a = place_of(pairs, pair.shell), *b = place_of(pairs, pair.voxmap);
         if (meet(a, b, layers, extra) && !apart(a, b, layers, extra)) list[count++] = pair;
     }
-    uint32_t same = in_common(before, pairs->count, list, count);
+    uint32_t same = carry(pairs, list, count);
     if (report)
         *report = (flr_pairs_report){.pairs = list,
                                      .count = count,
@@ -578,8 +635,13 @@ static void ask(flr_pairs *pairs, flr_pair pair, const flr_twist *motion, flr_pa
 
     flr_contact_result *r = &told->contact;
     flr_contact_pair_aim(pairs->query_context, a->part.shape.shell, b->part.shape.table);
-    flr_near_notes *notes = begin_notes(pairs, (uint32_t)(told - pairs->results));
+    const uint32_t index = (uint32_t)(told - pairs->results);
+    flr_near_notes *notes = begin_notes(pairs, index);
+    flr_contact_pair_use_memory(
+        pairs->query_context,
+        flr_chunk_memories_at(pairs->memories, pairs->slots[pairs->current][index].slot));
     flr_contact_query(pairs->query_context, T_a, T_b, &params, r);
+    if (!r->far) remember(pairs, index);
     if (notes->known) pairs->chunks_used += notes->count;
     told->pair = pair;
     told->opposite = flr_wrench_move(flr_wrench_scale(r->wrench, -1), a_to_b);
