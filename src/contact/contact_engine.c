@@ -163,6 +163,8 @@ void flr_contact_pair_use_memory(flr_contact_pair *pair, flr_chunk_memory *memor
     pair->memory = memory;
 }
 
+flr_chunk_memory *flr_contact_pair_rooms(const flr_contact_pair *pair) { return pair->memory; }
+
 flr_pair_view flr_contact_pair_view(const flr_contact_pair *pair)
 {
     return (flr_pair_view){pair->def.shell, pair->def.voxmap, pair->fields};
@@ -328,6 +330,8 @@ void flr_contact_query(flr_contact_pair *pair, flr_pose T_world_shell, flr_pose 
     if (pair->memory && params->cull && !q.frame.awareness) {
         flr_chunk_memory_follow(pair->memory, &q);
         q.memory = pair->memory;
+    } else if (pair->memory) {
+        pair->memory->known = false;
     }
     const flr_shell *shell = pair->def.shell;
     flr_partial all = flr_no_partial();

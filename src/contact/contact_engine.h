@@ -106,6 +106,7 @@ void flr_contact_pair_use_notes(flr_contact_pair *pair, flr_near_notes *notes);
 flr_near_chunk *flr_contact_pair_chunks(flr_contact_pair *pair); /* [FLR_NEAR_CHUNKS] */
 /* What is known of the chunks of the shell, for the next queries; NULL: nothing. It belongs to the shell and voxmap of now. */
 void flr_contact_pair_use_memory(flr_contact_pair *pair, flr_chunk_memory *memory);
+flr_chunk_memory *flr_contact_pair_rooms(const flr_contact_pair *pair);
 
 /* Visits every point whose voxel has a mark from 1 to `limit` in the surface field, and some that have not, in the shell's
  * order; false: marks do not reach so far. The poses make sense. */

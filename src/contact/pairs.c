@@ -17,7 +17,8 @@ enum {
     NOTED = 256, /* pairs, the first in the list, for which it is noted what is near */
     REMEMBERED_OF_PART = 2048, /* chunks for which it is remembered how far they are: for each part, */
     REMEMBERED_LEAST = 16384,  /* but not fewer, */
-    REMEMBERED_MOST = 262144   /* nor more */
+    REMEMBERED_MOST = 131072,  /* nor more; */
+    REMEMBERED_POINTS = 32     /* and points, for each of these chunks */
 };
 
 typedef struct pairs_place {
@@ -191,7 +192,7 @@ static flr_result allocate(flr_pairs *made, flr_error *error)
     uint64_t chunks = (uint64_t)REMEMBERED_OF_PART * def->parts;
     if (chunks < REMEMBERED_LEAST) chunks = REMEMBERED_LEAST;
     if (chunks > REMEMBERED_MOST) chunks = REMEMBERED_MOST;
-    made->memories = flr_chunk_memories_create((uint32_t)chunks);
+    made->memories = flr_chunk_memories_create((uint32_t)chunks, REMEMBERED_POINTS * (uint32_t)chunks);
     made->results = flr_prefaulted_calloc((size_t)def->pairs + 1, sizeof *made->results);
     made->contacts = flr_prefaulted_calloc((size_t)def->contacts + 1, sizeof *made->contacts);
     made->movers = flr_prefaulted_calloc((size_t)def->parts + 1, sizeof *made->movers);
@@ -502,7 +503,8 @@ static void remember(flr_pairs *pairs, uint32_t index)
     const pairs_place *a = place_of(pairs, pair.shell), *b = place_of(pairs, pair.voxmap);
     if (at->slot != FLR_NO_MEMORY_SLOT) return;
     *at = (pairs_slot){
-        flr_chunk_memories_take(pairs->memories, a->part.shape.shell->chunk_count),
+        flr_chunk_memories_take(pairs->memories, a->part.shape.shell->chunk_count,
+                                a->part.shape.shell->point_count),
         a->generation, b->generation};
 }
 
@@ -667,8 +669,9 @@ void flr_pairs_query(flr_pairs *pairs, const flr_twist *motion)
     pairs->answered = pairs->count;
 }
 
-/* What was noted for a pair, or the notes of nothing. Motions are checked in the order of the list, so the next one is mostly it. */
-static flr_near_notes *find_notes(flr_pairs *pairs, flr_pair pair)
+/* The index of a pair for which it was noted what is near, or NOTED. Motions are checked in the order of the list, so the next
+ * one is mostly it. */
+static uint32_t find_notes(flr_pairs *pairs, flr_pair pair)
 {
     uint32_t count = pairs->answered < NOTED ? pairs->answered : NOTED;
     for (uint32_t k = 0; k < count; k++) {
@@ -676,9 +679,9 @@ static flr_near_notes *find_notes(flr_pairs *pairs, flr_pair pair)
         const flr_pair *at = &pairs->results[i].pair;
         if (at->shell != pair.shell || at->voxmap != pair.voxmap) continue;
         pairs->checked = i;
-        return &pairs->notes[i];
+        return i;
     }
-    return &pairs->notes[NOTED];
+    return NOTED;
 }
 
 void flr_pairs_check_motion(flr_pairs *pairs, flr_pair pair, flr_pose T_world_shell,
@@ -694,7 +697,12 @@ void flr_pairs_check_motion(flr_pairs *pairs, flr_pair pair, flr_pose T_world_sh
     flr_pose_span of_shell = {a->T_world_part, T_world_shell},
                   of_voxmap = {b->T_world_part, merged ? b->T_world_part : T_world_voxmap};
     flr_contact_pair_aim(pairs->query_context, a->shape.shell, b->shape.table);
-    flr_contact_pair_use_notes(pairs->query_context, find_notes(pairs, pair));
+    const uint32_t index = find_notes(pairs, pair);
+    flr_contact_pair_use_notes(pairs->query_context, &pairs->notes[index]);
+    if (index < NOTED)
+        flr_contact_pair_use_memory(
+            pairs->query_context,
+            flr_chunk_memories_at(pairs->memories, pairs->slots[pairs->current][index].slot));
     flr_contact_check_motion(pairs->query_context, of_shell, of_voxmap, &check, result);
 }
 
