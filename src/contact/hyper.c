@@ -149,19 +149,21 @@ static void note_hits(hyper_work *w, uint32_t points)
 {
     flr_near_notes *notes = w->scratch->notes;
     const flr_scan_hits *hits = &w->scratch->hits;
+    const uint32_t words = (points + 15) / 16;
     uint32_t any = 0;
+    for (uint32_t word = 0; word < words; word++)
+        any |= hits->touch[word] | hits->unsure[word] | hits->near[word];
+    if (!any) return;
     if (notes->count == notes->capacity) {
         notes->taking = false;
         return;
     }
-    flr_near_chunk *to = &notes->chunks[notes->count];
-    for (uint32_t word = 0; word < (points + 15) / 16; word++) {
+    flr_near_chunk *to = &notes->chunks[notes->count++];
+    for (uint32_t word = 0; word < words; word++) {
         to->touch[word] = hits->touch[word] | hits->unsure[word];
         to->near[word] = hits->near[word];
-        any |= to->touch[word] | to->near[word];
     }
     to->chunk = w->chunk;
-    notes->count += any != 0;
 }
 
 /* Takes what touches and what is near, in the order of the points. */

@@ -192,9 +192,13 @@ static void advance_bits(flr_motion_check *m, uint32_t chunk, const uint16_t *bi
     for (uint32_t word = 0; word < (points + 15) / 16; word++)
         for (uint32_t rest = bits[word]; rest; rest &= rest - 1) {
             uint32_t i = word * 16 + (uint32_t)__builtin_ctz(rest);
-            if (m->rooms &&
-                flr_chunk_memory_above(m->rooms, c->first + i, m->rooms->moved + m->chunk_travel))
+            /* counted as looked at, so that the budget does not depend on what is remembered */
+            if (m->rooms && !m->exhausted &&
+                flr_chunk_memory_above(m->rooms, c->first + i,
+                                       m->rooms->moved + m->chunk_travel)) {
+                flr_motion_check_spend(m);
                 continue;
+            }
             flr_motion_check_point near = {chunk, c->first + i, label_of(c, i),
                                            flr_motion_check_place(m, chunk, c->first + i)};
             if (!advance_near(m, &near, mark)) remember(m, &near);
