@@ -17,6 +17,7 @@ typedef struct contact_engine_piece {
     _Alignas(64) flr_partial part;
     uint32_t hyper;
     uint32_t first; /* of its contacts in the list of that thread */
+    uint32_t first_note, notes; /* likewise, what it noted */
     unsigned worker;
 } contact_engine_piece;
 
@@ -35,6 +36,8 @@ struct flr_contact_pair {
     flr_contact
         *lists; /* [threads][def.capacity]; NULL where there is one thread, as the following */
     contact_engine_piece *pieces; /* [ROUND] */
+    flr_near_notes *thread_notes; /* [threads] */
+    flr_near_chunk *thread_chunks; /* [threads][FLR_NEAR_CHUNKS] */
     flr_worker_pool *pool;
     const flr_query *query; /* the one that the worker pool works on */
 };
@@ -89,7 +92,10 @@ static flr_result make_scratch(flr_contact_pair *pair, flr_error *error)
     if (threads > 1) {
         pair->lists = flr_prefaulted_calloc(threads * capacity, sizeof *pair->lists);
         pair->pieces = aligned_alloc(64, CONTACT_ENGINE_ROUND * sizeof *pair->pieces);
-        made = made && pair->lists && pair->pieces;
+        pair->thread_notes = flr_prefaulted_calloc(threads, sizeof *pair->thread_notes);
+        pair->thread_chunks =
+            flr_prefaulted_calloc((size_t)threads * FLR_NEAR_CHUNKS, sizeof *pair->thread_chunks);
+        made = made && pair->lists && pair->pieces && pair->thread_notes && pair->thread_chunks;
     }
     if (!made)
         return flr_fail(error, FLR_NO_MEMORY, "not enough memory for the lists of a contact pair");
@@ -136,6 +142,8 @@ void flr_contact_pair_destroy(flr_contact_pair *pair)
     flr_contact_table_destroy(pair->own);
     free(pair->lists);
     free(pair->pieces);
+    free(pair->thread_notes);
+    free(pair->thread_chunks);
     free(pair->contacts);
     free(pair->scratch);
     free(pair->check);
@@ -255,8 +263,22 @@ static void work_on_piece(void *context, uint32_t item, unsigned worker)
     p->part = flr_no_partial();
     p->part.sums.listed = p->first = scratch->listed;
     p->worker = worker;
+    p->first_note = scratch->notes ? scratch->notes->count : 0;
     flr_query_hyper(pair->query, p->hyper, scratch, &p->part);
+    p->notes = scratch->notes ? scratch->notes->count - p->first_note : 0;
     scratch->listed = p->part.sums.listed;
+}
+
+/* What a thread noted of a piece, behind what was noted of the pieces before. */
+static void merge_notes(flr_contact_pair *pair, const contact_engine_piece *p)
+{
+    flr_near_notes *to = pair->notes;
+    const flr_near_notes *from = &pair->thread_notes[p->worker];
+    if (!to->taking) return;
+    to->taking = from->taking && p->notes <= to->capacity - to->count;
+    if (!to->taking || !p->notes) return;
+    memcpy(to->chunks + to->count, from->chunks + p->first_note, p->notes * sizeof *to->chunks);
+    to->count += p->notes;
 }
 
 /* Who worked on what does not matter: pieces are merged in their order, each with its own sums. A thread's list has room for
@@ -274,6 +296,7 @@ static void ask_together(flr_contact_pair *pair, uint32_t count, flr_partial *al
                    listed * sizeof *pair->contacts);
         merge(all, &p->part);
         all->sums.listed += listed;
+        merge_notes(pair, p);
     }
 }
 
@@ -300,12 +323,12 @@ static void ask(flr_contact_pair *pair, const flr_query *q, flr_partial *all)
     if (waiting) ask_together(pair, waiting, all);
 }
 
-/* Near points are noted where one thread finds them all in the surface's field, and something moves. */
+/* Near points are noted where all of them look at the surface's field, and something moves. */
 static void begin_notes(flr_contact_pair *pair, const flr_query *q, flr_pose T_world_shell,
                         flr_pose T_world_voxmap)
 {
     flr_near_notes *notes = pair->notes;
-    notes->taking = q->moving && !pair->pool && !q->frame.awareness;
+    notes->taking = q->moving && !q->frame.awareness;
     notes->count = 0;
     notes->limit = q->frame.force_mark + 1;
     notes->shell = pair->def.shell;
@@ -314,6 +337,13 @@ static void begin_notes(flr_contact_pair *pair, const flr_query *q, flr_pose T_w
     notes->T_world_shell = T_world_shell;
     notes->T_world_voxmap = T_world_voxmap;
     pair->scratch->notes = notes->taking ? notes : NULL;
+    for (unsigned i = 0; pair->pool && i < threads_of(pair); i++) {
+        pair->thread_notes[i] = (flr_near_notes){
+            .taking = true,
+            .capacity = FLR_NEAR_CHUNKS,
+            .chunks = pair->thread_chunks + (size_t)i * FLR_NEAR_CHUNKS};
+        pair->scratch[i].notes = notes->taking ? &pair->thread_notes[i] : NULL;
+    }
 }
 
 void flr_contact_query(flr_contact_pair *pair, flr_pose T_world_shell, flr_pose T_world_voxmap,
@@ -340,7 +370,7 @@ void flr_contact_query(flr_contact_pair *pair, flr_pose T_world_shell, flr_pose 
     begin_notes(pair, &q, T_world_shell, T_world_voxmap);
     if (!far) ask(pair, &q, &all);
     pair->notes->known = pair->notes->taking;
-    pair->scratch->notes = NULL;
+    for (unsigned i = 0; i < threads_of(pair); i++) pair->scratch[i].notes = NULL;
     /* what was skipped is at least so far away, with its displacement here */
     double lower = flr_larger(0, all.least / q.per_metre - flr_contact_around(shell, 0));
     if (lower < all.sums.lower) all.sums.lower = lower;

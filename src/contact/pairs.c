@@ -10,6 +10,7 @@
 #include "contact/contact_engine.h"
 #include "contact/contact_table.h"
 #include "contact/point.h"
+#include "contact/worker_pool.h"
 
 #define SQRT3          1.7320508075688772
 #define PAIRS_FARTHEST 4e9 /* metres: what is asked is nearer to everything */
@@ -18,7 +19,8 @@ enum {
     REMEMBERED_OF_PART = 2048, /* chunks for which it is remembered how far they are: for each part, */
     REMEMBERED_LEAST = 16384,  /* but not fewer, */
     REMEMBERED_MOST = 131072,  /* nor more; */
-    REMEMBERED_POINTS = 32     /* and points, for each of these chunks */
+    REMEMBERED_POINTS = 32,    /* and points, for each of these chunks */
+    SHARED_PAIRS = 8 /* from so many on, threads share the pairs; with fewer, the points of each */
 };
 
 typedef struct pairs_place {
@@ -40,6 +42,13 @@ typedef struct pairs_slot {
     uint32_t slot, shell, voxmap; /* FLR_NO_MEMORY_SLOT; generations */
 } pairs_slot;
 
+/* one of several threads that share the pairs */
+typedef struct pairs_worker {
+    flr_contact_pair *query_context;
+    flr_contact *contacts; /* [def.contacts], of the pairs that it took */
+    uint32_t contact_count, chunks_used;
+} pairs_worker;
+
 struct flr_pairs {
     flr_pairs_def def;
     flr_broad *broad;
@@ -54,9 +63,13 @@ struct flr_pairs {
     flr_contact_pair *query_context;
     flr_chunk_memories *memories;
     uint32_t generation; /* the newest of a place */
+    pairs_worker *workers; /* [def.threads]; NULL where there is one thread, as the following */
+    uint8_t *worker_of;    /* [def.pairs]: the one that took a pair */
+    flr_worker_pool *pool;
+    const flr_twist *motion; /* during a query */
     flr_near_notes
-        *notes; /* [NOTED + 1]: what the query of a pair found near, for the checks of its motion */
-    uint32_t chunks_used;  /* by them */
+        *notes; /* [NOTED + 1 + threads]: what the query of a pair found near, for the checks of its motion; from NOTED on, of
+                 * pairs farther behind: nothing */
     uint32_t checked;      /* index of the pair whose motion was checked last */
     flr_contact *contacts; /* [def.contacts] */
     uint32_t contact_count;
@@ -172,6 +185,31 @@ flr_pairs_def flr_default_pairs_def(void)
     return def;
 }
 
+static void query_shared(void *context, uint32_t item, unsigned worker);
+
+/* What several threads need that share the pairs. */
+static flr_result make_workers(flr_pairs *made, flr_error *error)
+{
+    const flr_pairs_def *def = &made->def;
+    if (def->threads < 2) return FLR_OK;
+    flr_contact_pair_def one = flr_default_contact_pair_def();
+    one.capacity = def->contacts_of_pair;
+    one.simd = def->simd;
+    made->workers = flr_prefaulted_calloc(def->threads, sizeof *made->workers);
+    made->worker_of = flr_prefaulted_calloc((size_t)def->pairs + 1, sizeof *made->worker_of);
+    bool enough = made->workers && made->worker_of;
+    flr_result result = FLR_OK;
+    for (unsigned i = 0; enough && result == FLR_OK && i < def->threads; i++) {
+        pairs_worker *w = &made->workers[i];
+        w->contacts = flr_prefaulted_calloc((size_t)def->contacts + 1, sizeof *w->contacts);
+        enough = w->contacts != NULL;
+        result = flr_contact_pair_create(&one, &w->query_context, error);
+    }
+    if (result != FLR_OK) return result;
+    if (!enough) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for worker threads");
+    return flr_worker_pool_create(def->threads - 1, query_shared, made, &made->pool, error);
+}
+
 static flr_result allocate(flr_pairs *made, flr_error *error)
 {
     const flr_pairs_def *def = &made->def;
@@ -181,7 +219,7 @@ static flr_result allocate(flr_pairs *made, flr_error *error)
     query_context.threads = def->threads;
     flr_result result = flr_contact_pair_create(&query_context, &made->query_context, error);
     if (result != FLR_OK) return result;
-    made->notes = flr_prefaulted_calloc(NOTED + 1, sizeof *made->notes);
+    made->notes = flr_prefaulted_calloc(NOTED + 1 + def->threads, sizeof *made->notes);
     made->broad = flr_broad_create(def->parts + 1, def->pairs);
     made->places = flr_prefaulted_calloc((size_t)def->parts + 1, sizeof *made->places);
     made->totals = flr_prefaulted_calloc((size_t)def->parts + 1, sizeof *made->totals);
@@ -200,7 +238,7 @@ static flr_result allocate(flr_pairs *made, flr_error *error)
     made->granted = -1;
     if (made->notes && made->memories && made->slots[0] && made->slots[1] && made->broad && made->movers && made->fallen && made->places &&
         made->totals && made->lists[0] && made->lists[1] && made->results && made->contacts)
-        return FLR_OK;
+        return make_workers(made, error);
     return flr_fail(error, FLR_NO_MEMORY, "not enough memory for the pairs of %u parts",
                     def->parts);
 }
@@ -230,6 +268,13 @@ flr_result flr_pairs_create(const flr_pairs_def *def, flr_pairs **pairs, flr_err
 void flr_pairs_destroy(flr_pairs *pairs)
 {
     if (!pairs) return;
+    flr_worker_pool_destroy(pairs->pool); /* before what it works with */
+    for (unsigned i = 0; pairs->workers && i < pairs->def.threads; i++) {
+        flr_contact_pair_destroy(pairs->workers[i].query_context);
+        free(pairs->workers[i].contacts);
+    }
+    free(pairs->workers);
+    free(pairs->worker_of);
     flr_contact_pair_destroy(pairs->query_context);
     flr_broad_destroy(pairs->broad);
     free(pairs->places);
@@ -606,66 +651,123 @@ static void add_total(flr_part_total *total, const flr_contact_result *r, flr_wr
     total->upper = r->upper < total->upper ? r->upper : total->upper;
 }
 
-/* The next query notes what is near for the pair with this index, in what the pairs before left of the chunks. */
-static flr_near_notes *begin_notes(flr_pairs *pairs, uint32_t index)
+/* From one part of a pair to the other: from where to where torques are moved. */
+static flr_vec3 centre_to_centre(const flr_pairs_part *a, const flr_pairs_part *b)
 {
-    flr_near_notes *notes = &pairs->notes[index < NOTED ? index : NOTED];
-    if (index == 0) pairs->chunks_used = 0;
-    *notes = (flr_near_notes){.capacity = index < NOTED ? FLR_NEAR_CHUNKS - pairs->chunks_used : 0,
-                              .chunks = flr_contact_pair_chunks(pairs->query_context) +
-                                        pairs->chunks_used};
-    flr_contact_pair_use_notes(pairs->query_context, notes);
+    return flr_vec3_sub(flr_pose_apply(b->T_world_part, b->centre),
+                        flr_pose_apply(a->T_world_part, a->centre));
+}
+
+/* The next query of a context notes what is near for the pair with this index, in what is left of its chunks. */
+static flr_near_notes *begin_notes(flr_pairs *pairs, uint32_t index, flr_contact_pair *context,
+                                   uint32_t chunks_used)
+{
+    flr_near_notes *notes = &pairs->notes[index];
+    *notes = (flr_near_notes){.capacity = index < NOTED ? FLR_NEAR_CHUNKS - chunks_used : 0,
+                              .chunks = flr_contact_pair_chunks(context) + chunks_used};
+    flr_contact_pair_use_notes(context, notes);
     return notes;
 }
 
-/* Asks one pair; `motion` NULL: at rest. */
-static void ask(flr_pairs *pairs, flr_pair pair, const flr_twist *motion, flr_pair_result *told)
+/* Queries the pair with this index; its motion may be NULL: at rest. Writes its result and notes, and nothing else. Returns
+ * how many chunks were noted. */
+static uint32_t query_pair(flr_pairs *pairs, uint32_t index, unsigned worker,
+                           flr_contact_pair *context, uint32_t chunks_used)
 {
-    uint32_t other = pair.voxmap == FLR_PAIRS_MERGED ? pairs->def.parts : pair.voxmap;
-    const pairs_place *a = &pairs->places[pair.shell], *b = &pairs->places[other];
-    flr_pose T_a = a->part.T_world_part, T_b = b->part.T_world_part;
-    flr_vec3 a_to_b =
-        flr_vec3_sub(flr_pose_apply(T_b, b->part.centre), flr_pose_apply(T_a, a->part.centre));
+    const flr_pair pair = pairs->lists[pairs->current][index];
+    const flr_pairs_part *a = &place_of(pairs, pair.shell)->part,
+                         *b = &place_of(pairs, pair.voxmap)->part;
+    const flr_twist *motion = pairs->motion;
     flr_contact_params params = pairs->def.params;
-    params.centre = a->part.centre;
+    params.centre = a->centre;
     params.motion = flr_twist_make(flr_vec3_zero(), flr_vec3_zero());
-    if (motion && a->part.moving) params.motion = motion[pair.shell];
-    if (motion && b->part.moving) {
-        flr_twist of_b = flr_twist_move(motion[other], flr_vec3_neg(a_to_b));
+    if (motion && a->moving) params.motion = motion[pair.shell];
+    if (motion && b->moving) {
+        flr_twist of_b =
+            flr_twist_move(motion[pair.voxmap], flr_vec3_neg(centre_to_centre(a, b)));
         params.motion = flr_twist_add(params.motion, flr_twist_scale(of_b, -1));
     }
-
-    flr_contact_result *r = &told->contact;
-    flr_contact_pair_aim(pairs->query_context, a->part.shape.shell, b->part.shape.table);
-    const uint32_t index = (uint32_t)(told - pairs->results);
-    flr_near_notes *notes = begin_notes(pairs, index);
+    flr_contact_pair_aim(context, a->shape.shell, b->shape.table);
+    const flr_near_notes *notes =
+        begin_notes(pairs, index < NOTED ? index : NOTED + worker, context, chunks_used);
     flr_contact_pair_use_memory(
-        pairs->query_context,
-        flr_chunk_memories_at(pairs->memories, pairs->slots[pairs->current][index].slot));
-    flr_contact_query(pairs->query_context, T_a, T_b, &params, r);
-    if (!r->far) remember(pairs, index);
-    if (notes->known) pairs->chunks_used += notes->count;
-    told->pair = pair;
+        context, flr_chunk_memories_at(pairs->memories, pairs->slots[pairs->current][index].slot));
+    pairs->results[index].pair = pair;
+    flr_contact_query(context, a->T_world_part, b->T_world_part, &params,
+                      &pairs->results[index].contact);
+    return notes->known ? notes->count : 0;
+}
+
+/* Adds what a query found to the two parts, and its contacts behind those of the pairs before. */
+static void add_result(flr_pairs *pairs, uint32_t index, const flr_contact *contacts)
+{
+    flr_pair_result *told = &pairs->results[index];
+    flr_contact_result *r = &told->contact;
+    const flr_pairs_part *a = &place_of(pairs, told->pair.shell)->part,
+                         *b = &place_of(pairs, told->pair.voxmap)->part;
+    const uint32_t other =
+        told->pair.voxmap == FLR_PAIRS_MERGED ? pairs->def.parts : told->pair.voxmap;
+    const flr_vec3 a_to_b = centre_to_centre(a, b);
     told->opposite = flr_wrench_move(flr_wrench_scale(r->wrench, -1), a_to_b);
     flr_wrench braking = flr_wrench_make(r->braking_turn, r->braking);
-    add_total(&pairs->totals[pair.shell], r, r->wrench, braking);
+    add_total(&pairs->totals[told->pair.shell], r, r->wrench, braking);
     add_total(&pairs->totals[other], r, told->opposite,
               flr_wrench_move(flr_wrench_scale(braking, -1), a_to_b));
-
-    /* its contacts behind those of the pairs before */
     uint32_t room = pairs->def.contacts - pairs->contact_count;
     if (r->listed > room) r->listed = room;
     told->first = pairs->contact_count;
-    memcpy(pairs->contacts + told->first, flr_contact_list(pairs->query_context),
-           r->listed * sizeof *pairs->contacts);
+    memcpy(pairs->contacts + told->first, contacts, r->listed * sizeof *pairs->contacts);
     pairs->contact_count += r->listed;
+    if (!r->far) remember(pairs, index);
+}
+
+/* One of several threads: its contacts and notes stay with it until all are done. It takes pairs in ascending order, so it has
+ * room for as many contacts as the list. */
+static void query_shared(void *context, uint32_t item, unsigned worker)
+{
+    flr_pairs *pairs = context;
+    pairs_worker *w = &pairs->workers[worker];
+    flr_contact_result *r = &pairs->results[item].contact;
+    w->chunks_used += query_pair(pairs, item, worker, w->query_context, w->chunks_used);
+    uint32_t room = pairs->def.contacts - w->contact_count;
+    if (r->listed > room) r->listed = room;
+    pairs->results[item].first = w->contact_count;
+    memcpy(w->contacts + w->contact_count, flr_contact_list(w->query_context),
+           r->listed * sizeof *w->contacts);
+    w->contact_count += r->listed;
+    pairs->worker_of[item] = (uint8_t)worker;
+}
+
+/* Threads share the pairs. What comes out is what one thread would have found, to the bit. */
+static void query_together(flr_pairs *pairs)
+{
+    for (unsigned i = 0; i < pairs->def.threads; i++)
+        pairs->workers[i].contact_count = pairs->workers[i].chunks_used = 0;
+    flr_worker_pool_run(pairs->pool, pairs->count);
+    uint32_t used = 0;
+    for (uint32_t i = 0; i < pairs->count; i++) {
+        const pairs_worker *w = &pairs->workers[pairs->worker_of[i]];
+        add_result(pairs, i, w->contacts + pairs->results[i].first);
+        /* one thread would have had room for so many */
+        if (i >= NOTED || !pairs->notes[i].known) continue;
+        pairs->notes[i].known = pairs->notes[i].count <= FLR_NEAR_CHUNKS - used;
+        if (pairs->notes[i].known) used += pairs->notes[i].count;
+    }
 }
 
 void flr_pairs_query(flr_pairs *pairs, const flr_twist *motion)
 {
     forget_answers(pairs);
-    for (uint32_t i = 0; i < pairs->count; i++)
-        ask(pairs, pairs->lists[pairs->current][i], motion, &pairs->results[i]);
+    pairs->motion = motion;
+    if (pairs->pool && pairs->count >= SHARED_PAIRS) {
+        query_together(pairs);
+    } else {
+        uint32_t used = 0;
+        for (uint32_t i = 0; i < pairs->count; i++) {
+            used += query_pair(pairs, i, 0, pairs->query_context, used);
+            add_result(pairs, i, flr_contact_list(pairs->query_context));
+        }
+    }
     pairs->answered = pairs->count;
 }
 
