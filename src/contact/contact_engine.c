@@ -276,6 +276,7 @@ static void merge_notes(flr_contact_pair *pair, const contact_engine_piece *p)
     const flr_near_notes *from = &pair->thread_notes[p->worker];
     if (!to->taking) return;
     to->taking = from->taking && p->notes <= to->capacity - to->count;
+    to->full = !to->taking;
     if (!to->taking || !p->notes) return;
     memcpy(to->chunks + to->count, from->chunks + p->first_note, p->notes * sizeof *to->chunks);
     to->count += p->notes;
@@ -329,6 +330,7 @@ static void begin_notes(flr_contact_pair *pair, const flr_query *q, flr_pose T_w
 {
     flr_near_notes *notes = pair->notes;
     notes->taking = q->moving && !q->frame.awareness;
+    notes->full = false;
     notes->count = 0;
     notes->limit = q->frame.force_mark + 1;
     notes->shell = pair->def.shell;

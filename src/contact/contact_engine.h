@@ -40,6 +40,7 @@ enum { FLR_NEAR_CHUNKS = 4096 };
 typedef struct flr_near_notes {
     bool known;  /* all of it is here; false: what follows stands for nothing */
     bool taking; /* a query is under way that may be noted, and there was room so far */
+    bool full;   /* there was no room */
     uint32_t count, capacity;
     uint32_t limit; /* all points with marks 1 … limit are noted; `near` ones have this mark */
     const flr_shell *shell;

@@ -156,6 +156,7 @@ static void note_hits(hyper_work *w, uint32_t points)
     if (!any) return;
     if (notes->count == notes->capacity) {
         notes->taking = false;
+        notes->full = true;
         return;
     }
     flr_near_chunk *to = &notes->chunks[notes->count++];

@@ -15,7 +15,7 @@
 #define SQRT3          1.7320508075688772
 #define PAIRS_FARTHEST 4e9 /* metres: what is asked is nearer to everything */
 enum {
-    NOTED = 256, /* pairs, the first in the list, for which it is noted what is near */
+    NOTED = 1024, /* pairs, the first in the list, for which it is noted what is near */
     REMEMBERED_OF_PART = 2048, /* chunks for which it is remembered how far they are: for each part, */
     REMEMBERED_LEAST = 16384,  /* but not fewer, */
     REMEMBERED_MOST = 131072,  /* nor more; */
@@ -82,89 +82,6 @@ struct flr_pairs {
      * of which an update needs the same and no more. Who is in the list then shows when they are compared exactly. */
     double layers, granted;
 };
-
-/* ---- shapes ---- */
-
-/* Around all points: the least and the largest step in every chunk. */
-static flr_box3 points_box(const flr_shell *shell)
-{
-    flr_box3 box = flr_box3_empty();
-    for (uint32_t i = 0; i < shell->chunk_count; i++) {
-        const flr_shell_chunk *c = &shell->chunks[i];
-        const uint16_t *steps[3] = {shell->x + c->first, shell->y + c->first, shell->z + c->first};
-        double low[3], high[3];
-        for (int axis = 0; axis < 3; axis++) {
-            uint16_t least = UINT16_MAX, most = 0;
-            for (uint32_t k = 0; k < c->padded; k++) {
-                uint16_t step = steps[axis][k];
-                least = step < least ? step : least;
-                most = step > most ? step : most;
-            }
-            low[axis] = (double)c->corner[axis] + least * (double)shell->step;
-            high[axis] = (double)c->corner[axis] + most * (double)shell->step;
-        }
-        if (!c->padded) continue;
-        box = flr_box3_add(box, flr_vec3_make(low[0], low[1], low[2]));
-        box = flr_box3_add(box, flr_vec3_make(high[0], high[1], high[2]));
-    }
-    return box;
-}
-
-/* A box of chunks grows so that it holds those of a hyperchunk that have a mark. */
-static void add_marks(const flr_flat_field *field, const int32_t hyper[3], int32_t low[3],
-                      int32_t high[3])
-{
-    bool within = true;
-    for (int axis = 0; axis < 3; axis++)
-        within = within && hyper[axis] * 8 >= low[axis] && hyper[axis] * 8 + 7 <= high[axis];
-    if (within) return;
-    for (int cell = 0; cell < 512; cell++) {
-        const int32_t at[3] = {hyper[0] * 8 + cell % 8, hyper[1] * 8 + cell / 8 % 8,
-                               hyper[2] * 8 + cell / 64};
-        const uint32_t *entry = flr_table_at(field, at[0], at[1], at[2]);
-        if (*entry == (FLR_UNIFORM | FLR_MARK_FREE)) continue;
-        for (int axis = 0; axis < 3; axis++) {
-            low[axis] = at[axis] < low[axis] ? at[axis] : low[axis];
-            high[axis] = at[axis] > high[axis] ? at[axis] : high[axis];
-        }
-    }
-}
-
-/* Around all chunks that have a mark. */
-static flr_box3 marks_box(const flr_contact_table *table)
-{
-    const flr_flat_field *field = &table->fields[FLR_FIELD_SURFACE];
-    const flr_voxmap_info info = flr_voxmap_get_info(table->voxmap);
-    int32_t low[3] = {INT32_MAX, INT32_MAX, INT32_MAX}, high[3] = {-1, -1, -1};
-    size_t i = 0;
-    for (int32_t z = 0; z < field->size[2] / 64; z++)
-        for (int32_t y = 0; y < field->size[1] / 64; y++)
-            for (int32_t x = 0; x < field->size[0] / 64; x++, i++) {
-                /* most of a large grid is free, and need not be looked at chunk by chunk */
-                if (field->hypers && field->hypers[i] == (FLR_UNIFORM | FLR_MARK_FREE)) continue;
-                add_marks(field, (const int32_t[3]){x, y, z}, low, high);
-            }
-    if (high[0] < 0) return flr_box3_empty();
-    double chunk = 8 * info.voxel;
-    return flr_box3_make(
-        flr_vec3_add(info.origin, flr_vec3_make(low[0] * chunk, low[1] * chunk, low[2] * chunk)),
-        flr_vec3_add(info.origin, flr_vec3_make((high[0] + 1) * chunk, (high[1] + 1) * chunk,
-                                                (high[2] + 1) * chunk)));
-}
-
-flr_pairs_shape flr_pairs_shape_make(const flr_shell *shell, const flr_contact_table *table)
-{
-    flr_pairs_shape shape = {.shell = shell && shell->total ? shell : NULL, .table = table};
-    shape.box = shape.shell ? points_box(shell) : table ? marks_box(table) : flr_box3_empty();
-    shape.middle = flr_box3_centre(shape.box);
-    shape.radius = 0.5 * flr_vec3_length(flr_box3_size(shape.box));
-    if (shape.shell && (double)shell->radius < shape.radius) {
-        shape.middle = flr_vec3_make((double)shell->centre[0], (double)shell->centre[1],
-                                     (double)shell->centre[2]);
-        shape.radius = (double)shell->radius;
-    }
-    return shape;
-}
 
 /* ---- making and breaking ---- */
 
@@ -669,8 +586,16 @@ static flr_near_notes *begin_notes(flr_pairs *pairs, uint32_t index, flr_contact
     return notes;
 }
 
+/* Chunks that are used with those that were noted last. Once there was no room, there is none for the pairs behind. */
+static uint32_t chunks_after(const flr_near_notes *notes, uint32_t used)
+{
+    if (notes->full || (notes->known && notes->count > FLR_NEAR_CHUNKS - used))
+        return FLR_NEAR_CHUNKS;
+    return notes->known ? used + notes->count : used;
+}
+
 /* Queries the pair with this index; its motion may be NULL: at rest. Writes its result and notes, and nothing else. Returns
- * how many chunks were noted. */
+ * how many chunks are used then. */
 static uint32_t query_pair(flr_pairs *pairs, uint32_t index, unsigned worker,
                            flr_contact_pair *context, uint32_t chunks_used)
 {
@@ -688,14 +613,16 @@ static uint32_t query_pair(flr_pairs *pairs, uint32_t index, unsigned worker,
         params.motion = flr_twist_add(params.motion, flr_twist_scale(of_b, -1));
     }
     flr_contact_pair_aim(context, a->shape.shell, b->shape.table);
-    const flr_near_notes *notes =
+    flr_near_notes *notes =
         begin_notes(pairs, index < NOTED ? index : NOTED + worker, context, chunks_used);
     flr_contact_pair_use_memory(
         context, flr_chunk_memories_at(pairs->memories, pairs->slots[pairs->current][index].slot));
     pairs->results[index].pair = pair;
     flr_contact_query(context, a->T_world_part, b->T_world_part, &params,
                       &pairs->results[index].contact);
-    return notes->known ? notes->count : 0;
+    if (index < NOTED) return chunks_after(notes, chunks_used);
+    notes->known = false;
+    return chunks_used;
 }
 
 /* Adds what a query found to the two parts, and its contacts behind those of the pairs before. */
@@ -728,7 +655,7 @@ static void query_shared(void *context, uint32_t item, unsigned worker)
     flr_pairs *pairs = context;
     pairs_worker *w = &pairs->workers[worker];
     flr_contact_result *r = &pairs->results[item].contact;
-    w->chunks_used += query_pair(pairs, item, worker, w->query_context, w->chunks_used);
+    w->chunks_used = query_pair(pairs, item, worker, w->query_context, w->chunks_used);
     uint32_t room = pairs->def.contacts - w->contact_count;
     if (r->listed > room) r->listed = room;
     pairs->results[item].first = w->contact_count;
@@ -744,14 +671,17 @@ static void query_together(flr_pairs *pairs)
     for (unsigned i = 0; i < pairs->def.threads; i++)
         pairs->workers[i].contact_count = pairs->workers[i].chunks_used = 0;
     flr_worker_pool_run(pairs->pool, pairs->count);
+    flr_contact_pair_memory(pairs->query_context)->known = false; /* as after any query */
     uint32_t used = 0;
     for (uint32_t i = 0; i < pairs->count; i++) {
         const pairs_worker *w = &pairs->workers[pairs->worker_of[i]];
         add_result(pairs, i, w->contacts + pairs->results[i].first);
         /* one thread would have had room for so many */
-        if (i >= NOTED || !pairs->notes[i].known) continue;
-        pairs->notes[i].known = pairs->notes[i].count <= FLR_NEAR_CHUNKS - used;
-        if (pairs->notes[i].known) used += pairs->notes[i].count;
+        if (i >= NOTED) continue;
+        flr_near_notes *notes = &pairs->notes[i];
+        const uint32_t after = chunks_after(notes, used);
+        notes->known = notes->known && notes->count <= FLR_NEAR_CHUNKS - used;
+        used = after;
     }
 }
 
@@ -764,7 +694,7 @@ void flr_pairs_query(flr_pairs *pairs, const flr_twist *motion)
     } else {
         uint32_t used = 0;
         for (uint32_t i = 0; i < pairs->count; i++) {
-            used += query_pair(pairs, i, 0, pairs->query_context, used);
+            used = query_pair(pairs, i, 0, pairs->query_context, used);
             add_result(pairs, i, flr_contact_list(pairs->query_context));
         }
     }
