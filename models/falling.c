@@ -389,4 +389,5 @@ static flr_result build(const flr_scenario_options *options, flr_model *model, f
 }
 
 const flr_scenario flr_scenario_falling = {
-    "falling", "twenty concave parts, or up to a hundred, that fall into a tray", FALLING_PARTS, build};
+    "falling", "twenty concave parts, or up to a hundred, that fall into a tray", FALLING_PARTS,
+    build};

@@ -17,7 +17,7 @@ struct flr_chunk_memories {
     uint32_t order[CHUNK_MEMORY_SLOTS];         /* those in use, as they lie in the block */
     uint32_t order_count;
     uint32_t unused[CHUNK_MEMORY_SLOTS], unused_count;
-    flr_chunk_room *chunks; /* [capacity] */
+    flr_chunk_room *chunks;  /* [capacity] */
     uint32_t capacity, used; /* up to there; … */
     uint32_t live;           /* … of them, those of slots in use */
     uint16_t *points;        /* likewise */
@@ -54,9 +54,8 @@ static void count_anew(flr_chunk_memory *m)
 void flr_chunk_memory_follow(flr_chunk_memory *m, const flr_query *q)
 {
     const flr_shell *shell = q->frame.shell;
-    const flr_vec3 centre =
-        flr_contact_voxels(&q->frame, (double)shell->centre[0], (double)shell->centre[1],
-                           (double)shell->centre[2]);
+    const flr_vec3 centre = flr_contact_voxels(&q->frame, (double)shell->centre[0],
+                                               (double)shell->centre[1], (double)shell->centre[2]);
     if (!m->known || m->reach != q->reach || m->around != q->around) {
         forget(m, q);
     } else {

@@ -26,7 +26,7 @@ typedef struct flr_chunk_memory {
     double reach;  /* voxels, as in flr_query */
     double around; /* voxels, as in flr_query */
     flr_mat3 rotation;
-    flr_vec3 centre; /* voxels: of the shell's sphere; both at the last query */
+    flr_vec3 centre;        /* voxels: of the shell's sphere; both at the last query */
     flr_chunk_room *chunks; /* [chunk_count] */
     uint16_t *points;       /* [point_count], of the shell; NULL: there was no room */
     uint32_t chunk_count, point_count;

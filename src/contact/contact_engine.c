@@ -16,7 +16,7 @@ enum { CONTACT_ENGINE_ROUND = 1024 }; /* hyperchunks that threads share at a tim
 typedef struct contact_engine_piece {
     _Alignas(64) flr_partial part;
     uint32_t hyper;
-    uint32_t first; /* of its contacts in the list of that thread */
+    uint32_t first;             /* of its contacts in the list of that thread */
     uint32_t first_note, notes; /* likewise, what it noted */
     unsigned worker;
 } contact_engine_piece;
@@ -30,13 +30,13 @@ struct flr_contact_pair {
     flr_scratch *scratch;                   /* [threads] */
     flr_motion_check_memory *check;
     flr_near_notes *notes,
-        own_notes;          /* where near points are noted: in its own, or in somebody's */
-    flr_near_chunk *chunks; /* [FLR_NEAR_CHUNKS]: of its own */
+        own_notes;            /* where near points are noted: in its own, or in somebody's */
+    flr_near_chunk *chunks;   /* [FLR_NEAR_CHUNKS]: of its own */
     flr_chunk_memory *memory; /* borrowed; NULL: every query looks at all chunks */
     flr_contact
         *lists; /* [threads][def.capacity]; NULL where there is one thread, as the following */
-    contact_engine_piece *pieces; /* [ROUND] */
-    flr_near_notes *thread_notes; /* [threads] */
+    contact_engine_piece *pieces;  /* [ROUND] */
+    flr_near_notes *thread_notes;  /* [threads] */
     flr_near_chunk *thread_chunks; /* [threads][FLR_NEAR_CHUNKS] */
     flr_worker_pool *pool;
     const flr_query *query; /* the one that the worker pool works on */
@@ -340,10 +340,10 @@ static void begin_notes(flr_contact_pair *pair, const flr_query *q, flr_pose T_w
     notes->T_world_voxmap = T_world_voxmap;
     pair->scratch->notes = notes->taking ? notes : NULL;
     for (unsigned i = 0; pair->pool && i < threads_of(pair); i++) {
-        pair->thread_notes[i] = (flr_near_notes){
-            .taking = true,
-            .capacity = FLR_NEAR_CHUNKS,
-            .chunks = pair->thread_chunks + (size_t)i * FLR_NEAR_CHUNKS};
+        pair->thread_notes[i] =
+            (flr_near_notes){.taking = true,
+                             .capacity = FLR_NEAR_CHUNKS,
+                             .chunks = pair->thread_chunks + (size_t)i * FLR_NEAR_CHUNKS};
         pair->scratch[i].notes = notes->taking ? &pair->thread_notes[i] : NULL;
     }
 }

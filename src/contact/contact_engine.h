@@ -57,7 +57,7 @@ typedef struct flr_scratch {
     flr_scan_hits hits;
     flr_batch touch, near;
     flr_pick pick;
-    double at[3][FLR_SCAN_POINTS]; /* voxels: centres of the chunks of a hyperchunk */
+    double at[3][FLR_SCAN_POINTS];  /* voxels: centres of the chunks of a hyperchunk */
     uint16_t list[FLR_SCAN_POINTS]; /* of those, the ones that are to be looked at */
     flr_contact *contacts;          /* [capacity] */
     uint32_t capacity;

@@ -3,10 +3,11 @@
 
 #include "contact/contact_engine.h"
 
-#define HYPER_FREE  (FLR_UNIFORM | FLR_MARK_FREE)
-#define HYPER_SQRT3 1.7320508075688772
+#define HYPER_FREE     (FLR_UNIFORM | FLR_MARK_FREE)
+#define HYPER_SQRT3    1.7320508075688772
 #define HYPER_ROUNDING 1e-3 /* voxels */
-#define HYPER_ROOM     8.0  /* voxels: a chunk that is farther is looked at again after this, for the sake of distances */
+#define HYPER_MAX_GAP                                                                              \
+    8.0 /* voxels: a chunk that is farther is looked at again after this, for the sake of distances */
 
 flr_partial flr_no_partial(void)
 {
@@ -20,14 +21,14 @@ typedef struct hyper_work {
     flr_partial *part;
     uint32_t chunk;
     const flr_shell_chunk *c;
-    flr_vec3 at;    /* voxels: the chunk's centre */
-    double radius;  /* voxels */
-    double beyond;  /* voxels: the centre outside of the grid */
-    double far;     /* voxels: from the centre to the surface, at least */
-    double most;    /* voxels: of what was skipped, the farthest that the nearest can be */
+    flr_vec3 at;      /* voxels: the chunk's centre */
+    double radius;    /* voxels */
+    double beyond;    /* voxels: the centre outside of the grid */
+    double far;       /* voxels: from the centre to the surface, at least */
+    double most;      /* voxels: of what was skipped, the farthest that the nearest can be */
     double most_here; /* voxels: of this chunk, likewise */
     uint32_t least;   /* mark met in this chunk, less 1 */
-    bool any;       /* points were looked at */
+    bool any;         /* points were looked at */
 } hyper_work;
 
 /* ---- adding up ---- */
@@ -482,7 +483,7 @@ static void keep_room(const hyper_work *w, bool far)
             most = HYPER_SQRT3 * (mark - 1.0 + voxmap->header->offset);
     }
     double room = gap - w->q->reach;
-    if (room > HYPER_ROOM) room = HYPER_ROOM;
+    if (room > HYPER_MAX_GAP) room = HYPER_MAX_GAP;
     memory->chunks[w->chunk] =
         (flr_chunk_room){.until = (float)(memory->moved + room - HYPER_ROUNDING),
                          .most = (float)(most - memory->moved + HYPER_ROUNDING)};

@@ -194,8 +194,7 @@ static void advance_bits(flr_motion_check *m, uint32_t chunk, const uint16_t *bi
             uint32_t i = word * 16 + (uint32_t)__builtin_ctz(rest);
             /* counted as looked at, so that the budget does not depend on what is remembered */
             if (m->rooms && !m->exhausted &&
-                flr_chunk_memory_above(m->rooms, c->first + i,
-                                       m->rooms->moved + m->chunk_travel)) {
+                flr_chunk_memory_above(m->rooms, c->first + i, m->rooms->moved + m->chunk_travel)) {
                 flr_motion_check_spend(m);
                 continue;
             }

@@ -16,10 +16,11 @@
 #define PAIRS_FARTHEST 4e9 /* metres: what is asked is nearer to everything */
 enum {
     NOTED = 1024, /* pairs, the first in the list, for which it is noted what is near */
-    REMEMBERED_OF_PART = 2048, /* chunks for which it is remembered how far they are: for each part, */
-    REMEMBERED_LEAST = 16384,  /* but not fewer, */
-    REMEMBERED_MOST = 131072,  /* nor more; */
-    REMEMBERED_POINTS = 32,    /* and points, for each of these chunks */
+    REMEMBERED_OF_PART =
+        2048,               /* chunks for which it is remembered how far they are: for each part, */
+    MIN_REMEMBERED = 16384, /* but not fewer, */
+    MAX_REMEMBERED = 131072, /* nor more; */
+    REMEMBERED_POINTS = 32,  /* and points, for each of these chunks */
     SHARED_PAIRS = 8 /* from so many on, threads share the pairs; with fewer, the points of each */
 };
 
@@ -62,13 +63,13 @@ struct flr_pairs {
     flr_part_total *totals;   /* [def.parts + 1] */
     flr_contact_pair *query_context;
     flr_chunk_memories *memories;
-    uint32_t generation; /* the newest of a place */
+    uint32_t generation;   /* the newest of a place */
     pairs_worker *workers; /* [def.threads]; NULL where there is one thread, as the following */
     uint8_t *worker_of;    /* [def.pairs]: the one that took a pair */
     flr_worker_pool *pool;
     const flr_twist *motion; /* during a query */
-    flr_near_notes
-        *notes; /* [NOTED + 1 + threads]: what the query of a pair found near, for the checks of its motion; from NOTED on, of
+    flr_near_notes *
+        notes; /* [NOTED + 1 + threads]: what the query of a pair found near, for the checks of its motion; from NOTED on, of
                  * pairs farther behind: nothing */
     uint32_t checked;      /* index of the pair whose motion was checked last */
     flr_contact *contacts; /* [def.contacts] */
@@ -145,16 +146,18 @@ static flr_result allocate(flr_pairs *made, flr_error *error)
         made->slots[i] = flr_prefaulted_calloc((size_t)def->pairs + 1, sizeof *made->slots[i]);
     }
     uint64_t chunks = (uint64_t)REMEMBERED_OF_PART * def->parts;
-    if (chunks < REMEMBERED_LEAST) chunks = REMEMBERED_LEAST;
-    if (chunks > REMEMBERED_MOST) chunks = REMEMBERED_MOST;
-    made->memories = flr_chunk_memories_create((uint32_t)chunks, REMEMBERED_POINTS * (uint32_t)chunks);
+    if (chunks < MIN_REMEMBERED) chunks = MIN_REMEMBERED;
+    if (chunks > MAX_REMEMBERED) chunks = MAX_REMEMBERED;
+    made->memories =
+        flr_chunk_memories_create((uint32_t)chunks, REMEMBERED_POINTS * (uint32_t)chunks);
     made->results = flr_prefaulted_calloc((size_t)def->pairs + 1, sizeof *made->results);
     made->contacts = flr_prefaulted_calloc((size_t)def->contacts + 1, sizeof *made->contacts);
     made->movers = flr_prefaulted_calloc((size_t)def->parts + 1, sizeof *made->movers);
     made->fallen = flr_prefaulted_calloc((size_t)def->parts + 1, sizeof *made->fallen);
     made->granted = -1;
-    if (made->notes && made->memories && made->slots[0] && made->slots[1] && made->broad && made->movers && made->fallen && made->places &&
-        made->totals && made->lists[0] && made->lists[1] && made->results && made->contacts)
+    if (made->notes && made->memories && made->slots[0] && made->slots[1] && made->broad &&
+        made->movers && made->fallen && made->places && made->totals && made->lists[0] &&
+        made->lists[1] && made->results && made->contacts)
         return make_workers(made, error);
     return flr_fail(error, FLR_NO_MEMORY, "not enough memory for the pairs of %u parts",
                     def->parts);
@@ -464,10 +467,9 @@ static void remember(flr_pairs *pairs, uint32_t index)
     const flr_pair pair = pairs->lists[pairs->current][index];
     const pairs_place *a = place_of(pairs, pair.shell), *b = place_of(pairs, pair.voxmap);
     if (at->slot != FLR_NO_MEMORY_SLOT) return;
-    *at = (pairs_slot){
-        flr_chunk_memories_take(pairs->memories, a->part.shape.shell->chunk_count,
-                                a->part.shape.shell->point_count),
-        a->generation, b->generation};
+    *at = (pairs_slot){flr_chunk_memories_take(pairs->memories, a->part.shape.shell->chunk_count,
+                                               a->part.shape.shell->point_count),
+                       a->generation, b->generation};
 }
 
 /* Stands up again what is new, and all that does not move where its boxes do not fit any more: they are too small, or so large
@@ -608,8 +610,7 @@ static uint32_t query_pair(flr_pairs *pairs, uint32_t index, unsigned worker,
     params.motion = flr_twist_make(flr_vec3_zero(), flr_vec3_zero());
     if (motion && a->moving) params.motion = motion[pair.shell];
     if (motion && b->moving) {
-        flr_twist of_b =
-            flr_twist_move(motion[pair.voxmap], flr_vec3_neg(centre_to_centre(a, b)));
+        flr_twist of_b = flr_twist_move(motion[pair.voxmap], flr_vec3_neg(centre_to_centre(a, b)));
         params.motion = flr_twist_add(params.motion, flr_twist_scale(of_b, -1));
     }
     flr_contact_pair_aim(context, a->shape.shell, b->shape.table);
