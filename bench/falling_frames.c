@@ -43,8 +43,8 @@ static flr_result make_parts(const flr_model *model, double voxel, flr_part **sh
             result = flr_part_create(flr_env_real(), flr_model_find_mesh(model, p->file), &def,
                                      &shapes[i], error);
         if (result == FLR_OK)
-            parts[i] = flr_part_in_world(
-                shapes[first], p->moving ? FLR_PART_FREE : FLR_PART_STATIC, p->T_world_part);
+            parts[i] = flr_part_in_world(shapes[first], p->moving ? FLR_PART_FREE : FLR_PART_STATIC,
+                                         p->T_world_part);
     }
     return result;
 }
@@ -103,10 +103,11 @@ flr_result flr_bench_falling_frames(const flr_bench_options *options, FILE *out,
     double *us = malloc(frames * sizeof *us);
     if (!us) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
     if (!options->json)
-        fprintf(out,
-                "\nwhole frames, with dynamics and motion checks: %zu of 1 ms; one thread: processor "
-                "time, several: wall clock\n%6s %7s %8s %9s %9s %9s %9s\n",
-                frames, "parts", "mm", "threads", "p50 [us]", "p99 [us]", "max [us]", "Hz (p99)");
+        fprintf(
+            out,
+            "\nwhole frames, with dynamics and motion checks: %zu of 1 ms; one thread: processor "
+            "time, several: wall clock\n%6s %7s %8s %9s %9s %9s %9s\n",
+            frames, "parts", "mm", "threads", "p50 [us]", "p99 [us]", "max [us]", "Hz (p99)");
     flr_result result = FLR_OK;
     for (size_t i = 0; i < FALLING_CASES && result == FLR_OK; i++) {
         result = measure(&cases[i], frames, us, error);

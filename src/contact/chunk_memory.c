@@ -45,7 +45,7 @@ static void count_anew(flr_chunk_memory *m)
         m->chunks[i].until -= (float)m->moved;
         m->chunks[i].most += (float)m->moved;
     }
-    const uint16_t way = (uint16_t)fmin(ceil(m->moved * FLR_POINT_ROOM), UINT16_MAX);
+    const uint16_t way = (uint16_t)fmin(ceil(m->moved * FLR_POINT_STEPS), UINT16_MAX);
     for (uint32_t i = 0; m->points && i < m->point_count; i++)
         m->points[i] = (uint16_t)(m->points[i] > way ? m->points[i] - way : 0);
     m->moved = 0;

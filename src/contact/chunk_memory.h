@@ -17,7 +17,7 @@ typedef struct flr_chunk_room {
 
 /* A point that a motion check saw above the layer comes into it no sooner than after so much way: voxels / this, from where
  * `moved` is 0. */
-#define FLR_POINT_ROOM 512.0
+#define FLR_POINT_STEPS 512.0
 
 /* Of one pair: shell, voxmap, reach and displacement are the same, or all is forgotten. */
 typedef struct flr_chunk_memory {
@@ -38,13 +38,13 @@ struct flr_query;
 static inline bool flr_chunk_memory_above(const flr_chunk_memory *memory, uint32_t point,
                                           double moved)
 {
-    return memory->points[point] > moved * FLR_POINT_ROOM + 1;
+    return memory->points[point] > moved * FLR_POINT_STEPS + 1;
 }
 
 /* So it is until then. */
 static inline void flr_chunk_memory_keep(flr_chunk_memory *memory, uint32_t point, double until)
 {
-    memory->points[point] = until > 0 ? (uint16_t)(until * FLR_POINT_ROOM) : 0;
+    memory->points[point] = until > 0 ? (uint16_t)(until * FLR_POINT_STEPS) : 0;
 }
 
 /* At the beginning of a query: how far have the points moved since the last one? */

@@ -1,89 +1,14 @@
-/* many parts: boxes for the broad phase, one query context for all pairs, sums per part in a fixed order */
+/* many parts: boxes for the broad phase, and which pairs may touch */
 #include "feeler/pairs.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/prefault.h"
-#include "contact/broad.h"
-#include "contact/chunk_memory.h"
-#include "contact/contact_engine.h"
-#include "contact/contact_table.h"
-#include "contact/point.h"
-#include "contact/worker_pool.h"
+#include "contact/pairs_internal.h"
 
 #define SQRT3          1.7320508075688772
 #define PAIRS_FARTHEST 4e9 /* metres: what is asked is nearer to everything */
-enum {
-    NOTED = 1024, /* pairs, the first in the list, for which it is noted what is near */
-    REMEMBERED_OF_PART =
-        2048,               /* chunks for which it is remembered how far they are: for each part, */
-    MIN_REMEMBERED = 16384, /* but not fewer, */
-    MAX_REMEMBERED = 131072, /* nor more; */
-    REMEMBERED_POINTS = 32,  /* and points, for each of these chunks */
-    SHARED_PAIRS = 8 /* from so many on, threads share the pairs; with fewer, the points of each */
-};
-
-typedef struct pairs_place {
-    flr_pairs_part part;
-    double layer; /* metres of one force layer: its voxel; 0: it has no voxels */
-    double
-        beyond; /* metres: how far its surface and its layers but for the force layer reach beyond its box */
-    bool taken, grounded;
-    uint32_t generation; /* of what is here: another one after every change of shape */
-    /* where it was stood up last, where the pose makes sense */
-    flr_vec3 middle; /* of its box, world's frame */
-    flr_mat3 turn;   /* its axes in the world's */
-    flr_box3 box;    /* around all that matters of it, world's axes; … */
-    double extra;    /* metres: with so much added to its own box */
-} pairs_place;
-
-/* where the memory of a pair is, and of which two shapes */
-typedef struct pairs_slot {
-    uint32_t slot, shell, voxmap; /* FLR_NO_MEMORY_SLOT; generations */
-} pairs_slot;
-
-/* one of several threads that share the pairs */
-typedef struct pairs_worker {
-    flr_contact_pair *query_context;
-    flr_contact *contacts; /* [def.contacts], of the pairs that it took */
-    uint32_t contact_count, chunks_used;
-} pairs_worker;
-
-struct flr_pairs {
-    flr_pairs_def def;
-    flr_broad *broad;
-    pairs_place *places;      /* [def.parts + 1]: the last one is the merged static scene */
-    flr_pair *lists[2];       /* [def.pairs]: of the last update and of the one before */
-    pairs_slot *slots[2];     /* [def.pairs]: the same, what is remembered of them */
-    int current;              /* which of them is the last */
-    uint32_t count;           /* in it */
-    flr_pair_result *results; /* [def.pairs] */
-    uint32_t answered;        /* in results */
-    flr_part_total *totals;   /* [def.parts + 1] */
-    flr_contact_pair *query_context;
-    flr_chunk_memories *memories;
-    uint32_t generation;   /* the newest of a place */
-    pairs_worker *workers; /* [def.threads]; NULL where there is one thread, as the following */
-    uint8_t *worker_of;    /* [def.pairs]: the one that took a pair */
-    flr_worker_pool *pool;
-    const flr_twist *motion; /* during a query */
-    flr_near_notes *
-        notes; /* [NOTED + 1 + threads]: what the query of a pair found near, for the checks of its motion; from NOTED on, of
-                 * pairs farther behind: nothing */
-    uint32_t checked;      /* index of the pair whose motion was checked last */
-    flr_contact *contacts; /* [def.contacts] */
-    uint32_t contact_count;
-    uint32_t unfelt;
-    bool changed;                  /* parts came, went, began or ceased to move */
-    uint32_t *movers, mover_count; /* [def.parts]: those that move */
-    bool *fallen;                  /* [def.parts + 1]: is to be stood up anew */
-    bool some_fallen;
-    /* Boxes of parts that do not move stand for several updates: in the broad phase they have force layers and metres as here,
-     * of which an update needs the same and no more. Who is in the list then shows when they are compared exactly. */
-    double layers, granted;
-};
-
 /* ---- making and breaking ---- */
 
 flr_pairs_part flr_default_pairs_part(void)
@@ -102,8 +27,6 @@ flr_pairs_def flr_default_pairs_def(void)
                          .threads = 1};
     return def;
 }
-
-static void query_shared(void *context, uint32_t item, unsigned worker);
 
 /* What several threads need that share the pairs. */
 static flr_result make_workers(flr_pairs *made, flr_error *error)
@@ -125,7 +48,8 @@ static flr_result make_workers(flr_pairs *made, flr_error *error)
     }
     if (result != FLR_OK) return result;
     if (!enough) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for worker threads");
-    return flr_worker_pool_create(def->threads - 1, query_shared, made, &made->pool, error);
+    return flr_worker_pool_create(def->threads - 1, flr_pairs_query_shared, made, &made->pool,
+                                  error);
 }
 
 static flr_result allocate(flr_pairs *made, flr_error *error)
@@ -163,8 +87,6 @@ static flr_result allocate(flr_pairs *made, flr_error *error)
                     def->parts);
 }
 
-static const flr_part_total no_total = {.lower = INFINITY, .upper = INFINITY};
-
 flr_result flr_pairs_create(const flr_pairs_def *def, flr_pairs **pairs, flr_error *error)
 {
     if (def->parts > FLR_PAIRS_MAX_PARTS)
@@ -180,7 +102,7 @@ flr_result flr_pairs_create(const flr_pairs_def *def, flr_pairs **pairs, flr_err
         flr_pairs_destroy(made);
         return result;
     }
-    for (uint32_t i = 0; i <= def->parts; i++) made->totals[i] = no_total;
+    for (uint32_t i = 0; i <= def->parts; i++) made->totals[i] = flr_no_part_total;
     *pairs = made;
     return FLR_OK;
 }
@@ -406,21 +328,6 @@ static flr_pair roles(const flr_pairs *pairs, uint32_t low, uint32_t high)
     return a->shell->total <= b->shell->total ? ab : ba;
 }
 
-static void forget_answers(flr_pairs *pairs)
-{
-    for (uint32_t i = 0; i < pairs->answered; i++) {
-        flr_pair pair = pairs->results[i].pair;
-        pairs->totals[pair.shell] = no_total;
-        pairs->totals[pair.voxmap == FLR_PAIRS_MERGED ? pairs->def.parts : pair.voxmap] = no_total;
-    }
-    pairs->answered = pairs->contact_count = 0;
-}
-
-static pairs_place *place_of(const flr_pairs *pairs, uint32_t index)
-{
-    return &pairs->places[index == FLR_PAIRS_MERGED ? pairs->def.parts : index];
-}
-
 /* Where a pair is in the order of the broad phase. */
 static uint64_t key_of(flr_pair pair)
 {
@@ -458,18 +365,6 @@ static uint32_t carry(flr_pairs *pairs, const flr_pair *list, uint32_t count)
     }
     for (; k < pairs->count; k++) flr_chunk_memories_give(pairs->memories, from[k].slot);
     return common;
-}
-
-/* A pair that is near is remembered from now on, where there is room. */
-static void remember(flr_pairs *pairs, uint32_t index)
-{
-    pairs_slot *at = &pairs->slots[pairs->current][index];
-    const flr_pair pair = pairs->lists[pairs->current][index];
-    const pairs_place *a = place_of(pairs, pair.shell), *b = place_of(pairs, pair.voxmap);
-    if (at->slot != FLR_NO_MEMORY_SLOT) return;
-    *at = (pairs_slot){flr_chunk_memories_take(pairs->memories, a->part.shape.shell->chunk_count,
-                                               a->part.shape.shell->point_count),
-                       a->generation, b->generation};
 }
 
 /* Stands up again what is new, and all that does not move where its boxes do not fit any more: they are too small, or so large
@@ -551,207 +446,5 @@ void flr_pairs_update(flr_pairs *pairs, const flr_pose *T_world_part, double ran
                                      .unfelt = pairs->unfelt};
     pairs->current = !pairs->current;
     pairs->count = count;
-    forget_answers(pairs);
-}
-
-/* ---- query ---- */
-
-static void add_total(flr_part_total *total, const flr_contact_result *r, flr_wrench wrench,
-                      flr_wrench braking)
-{
-    total->wrench = flr_wrench_add(total->wrench, wrench);
-    total->braking = flr_vec3_add(total->braking, braking.force);
-    total->braking_turn = flr_vec3_add(total->braking_turn, braking.torque);
-    total->pairs++;
-    total->contacts += r->contacts;
-    total->penetrations += r->penetrations;
-    total->near += r->near;
-    total->lower = r->lower < total->lower ? r->lower : total->lower;
-    total->upper = r->upper < total->upper ? r->upper : total->upper;
-}
-
-/* From one part of a pair to the other: from where to where torques are moved. */
-static flr_vec3 centre_to_centre(const flr_pairs_part *a, const flr_pairs_part *b)
-{
-    return flr_vec3_sub(flr_pose_apply(b->T_world_part, b->centre),
-                        flr_pose_apply(a->T_world_part, a->centre));
-}
-
-/* The next query of a context notes what is near for the pair with this index, in what is left of its chunks. */
-static flr_near_notes *begin_notes(flr_pairs *pairs, uint32_t index, flr_contact_pair *context,
-                                   uint32_t chunks_used)
-{
-    flr_near_notes *notes = &pairs->notes[index];
-    *notes = (flr_near_notes){.capacity = index < NOTED ? FLR_NEAR_CHUNKS - chunks_used : 0,
-                              .chunks = flr_contact_pair_chunks(context) + chunks_used};
-    flr_contact_pair_use_notes(context, notes);
-    return notes;
-}
-
-/* Chunks that are used with those that were noted last. Once there was no room, there is none for the pairs behind. */
-static uint32_t chunks_after(const flr_near_notes *notes, uint32_t used)
-{
-    if (notes->full || (notes->known && notes->count > FLR_NEAR_CHUNKS - used))
-        return FLR_NEAR_CHUNKS;
-    return notes->known ? used + notes->count : used;
-}
-
-/* Queries the pair with this index; its motion may be NULL: at rest. Writes its result and notes, and nothing else. Returns
- * how many chunks are used then. */
-static uint32_t query_pair(flr_pairs *pairs, uint32_t index, unsigned worker,
-                           flr_contact_pair *context, uint32_t chunks_used)
-{
-    const flr_pair pair = pairs->lists[pairs->current][index];
-    const flr_pairs_part *a = &place_of(pairs, pair.shell)->part,
-                         *b = &place_of(pairs, pair.voxmap)->part;
-    const flr_twist *motion = pairs->motion;
-    flr_contact_params params = pairs->def.params;
-    params.centre = a->centre;
-    params.motion = flr_twist_make(flr_vec3_zero(), flr_vec3_zero());
-    if (motion && a->moving) params.motion = motion[pair.shell];
-    if (motion && b->moving) {
-        flr_twist of_b = flr_twist_move(motion[pair.voxmap], flr_vec3_neg(centre_to_centre(a, b)));
-        params.motion = flr_twist_add(params.motion, flr_twist_scale(of_b, -1));
-    }
-    flr_contact_pair_aim(context, a->shape.shell, b->shape.table);
-    flr_near_notes *notes =
-        begin_notes(pairs, index < NOTED ? index : NOTED + worker, context, chunks_used);
-    flr_contact_pair_use_memory(
-        context, flr_chunk_memories_at(pairs->memories, pairs->slots[pairs->current][index].slot));
-    pairs->results[index].pair = pair;
-    flr_contact_query(context, a->T_world_part, b->T_world_part, &params,
-                      &pairs->results[index].contact);
-    if (index < NOTED) return chunks_after(notes, chunks_used);
-    notes->known = false;
-    return chunks_used;
-}
-
-/* Adds what a query found to the two parts, and its contacts behind those of the pairs before. */
-static void add_result(flr_pairs *pairs, uint32_t index, const flr_contact *contacts)
-{
-    flr_pair_result *told = &pairs->results[index];
-    flr_contact_result *r = &told->contact;
-    const flr_pairs_part *a = &place_of(pairs, told->pair.shell)->part,
-                         *b = &place_of(pairs, told->pair.voxmap)->part;
-    const uint32_t other =
-        told->pair.voxmap == FLR_PAIRS_MERGED ? pairs->def.parts : told->pair.voxmap;
-    const flr_vec3 a_to_b = centre_to_centre(a, b);
-    told->opposite = flr_wrench_move(flr_wrench_scale(r->wrench, -1), a_to_b);
-    flr_wrench braking = flr_wrench_make(r->braking_turn, r->braking);
-    add_total(&pairs->totals[told->pair.shell], r, r->wrench, braking);
-    add_total(&pairs->totals[other], r, told->opposite,
-              flr_wrench_move(flr_wrench_scale(braking, -1), a_to_b));
-    uint32_t room = pairs->def.contacts - pairs->contact_count;
-    if (r->listed > room) r->listed = room;
-    told->first = pairs->contact_count;
-    memcpy(pairs->contacts + told->first, contacts, r->listed * sizeof *pairs->contacts);
-    pairs->contact_count += r->listed;
-    if (!r->far) remember(pairs, index);
-}
-
-/* One of several threads: its contacts and notes stay with it until all are done. It takes pairs in ascending order, so it has
- * room for as many contacts as the list. */
-static void query_shared(void *context, uint32_t item, unsigned worker)
-{
-    flr_pairs *pairs = context;
-    pairs_worker *w = &pairs->workers[worker];
-    flr_contact_result *r = &pairs->results[item].contact;
-    w->chunks_used = query_pair(pairs, item, worker, w->query_context, w->chunks_used);
-    uint32_t room = pairs->def.contacts - w->contact_count;
-    if (r->listed > room) r->listed = room;
-    pairs->results[item].first = w->contact_count;
-    memcpy(w->contacts + w->contact_count, flr_contact_list(w->query_context),
-           r->listed * sizeof *w->contacts);
-    w->contact_count += r->listed;
-    pairs->worker_of[item] = (uint8_t)worker;
-}
-
-/* Threads share the pairs. What comes out is what one thread would have found, to the bit. */
-static void query_together(flr_pairs *pairs)
-{
-    for (unsigned i = 0; i < pairs->def.threads; i++)
-        pairs->workers[i].contact_count = pairs->workers[i].chunks_used = 0;
-    flr_worker_pool_run(pairs->pool, pairs->count);
-    flr_contact_pair_memory(pairs->query_context)->known = false; /* as after any query */
-    uint32_t used = 0;
-    for (uint32_t i = 0; i < pairs->count; i++) {
-        const pairs_worker *w = &pairs->workers[pairs->worker_of[i]];
-        add_result(pairs, i, w->contacts + pairs->results[i].first);
-        /* one thread would have had room for so many */
-        if (i >= NOTED) continue;
-        flr_near_notes *notes = &pairs->notes[i];
-        const uint32_t after = chunks_after(notes, used);
-        notes->known = notes->known && notes->count <= FLR_NEAR_CHUNKS - used;
-        used = after;
-    }
-}
-
-void flr_pairs_query(flr_pairs *pairs, const flr_twist *motion)
-{
-    forget_answers(pairs);
-    pairs->motion = motion;
-    if (pairs->pool && pairs->count >= SHARED_PAIRS) {
-        query_together(pairs);
-    } else {
-        uint32_t used = 0;
-        for (uint32_t i = 0; i < pairs->count; i++) {
-            used = query_pair(pairs, i, 0, pairs->query_context, used);
-            add_result(pairs, i, flr_contact_list(pairs->query_context));
-        }
-    }
-    pairs->answered = pairs->count;
-}
-
-/* The index of a pair for which it was noted what is near, or NOTED. Motions are checked in the order of the list, so the next
- * one is mostly it. */
-static uint32_t find_notes(flr_pairs *pairs, flr_pair pair)
-{
-    uint32_t count = pairs->answered < NOTED ? pairs->answered : NOTED;
-    for (uint32_t k = 0; k < count; k++) {
-        uint32_t i = (pairs->checked + k) % count;
-        const flr_pair *at = &pairs->results[i].pair;
-        if (at->shell != pair.shell || at->voxmap != pair.voxmap) continue;
-        pairs->checked = i;
-        return i;
-    }
-    return NOTED;
-}
-
-void flr_pairs_check_motion(flr_pairs *pairs, flr_pair pair, flr_pose T_world_shell,
-                            flr_pose T_world_voxmap, const flr_motion_check_params *params,
-                            flr_motion_check_result *result)
-{
-    bool merged = pair.voxmap == FLR_PAIRS_MERGED;
-    const flr_pairs_part *a = &pairs->places[pair.shell].part,
-                         *b = &pairs->places[merged ? pairs->def.parts : pair.voxmap].part;
-    flr_motion_check_params check = *params;
-    check.centre = a->centre;
-    check.displacement = pairs->def.params.displacement;
-    flr_pose_span of_shell = {a->T_world_part, T_world_shell},
-                  of_voxmap = {b->T_world_part, merged ? b->T_world_part : T_world_voxmap};
-    flr_contact_pair_aim(pairs->query_context, a->shape.shell, b->shape.table);
-    const uint32_t index = find_notes(pairs, pair);
-    flr_contact_pair_use_notes(pairs->query_context, &pairs->notes[index]);
-    if (index < NOTED)
-        flr_contact_pair_use_memory(
-            pairs->query_context,
-            flr_chunk_memories_at(pairs->memories, pairs->slots[pairs->current][index].slot));
-    flr_contact_check_motion(pairs->query_context, of_shell, of_voxmap, &check, result);
-}
-
-const flr_pair_result *flr_pairs_results(const flr_pairs *pairs, uint32_t *count)
-{
-    *count = pairs->answered;
-    return pairs->results;
-}
-
-const flr_part_total *flr_pairs_total(const flr_pairs *pairs, uint32_t index)
-{
-    return &pairs->totals[index == FLR_PAIRS_MERGED ? pairs->def.parts : index];
-}
-
-const flr_contact *flr_pairs_contacts(const flr_pairs *pairs, uint32_t *count)
-{
-    *count = pairs->contact_count;
-    return pairs->contacts;
+    flr_pairs_forget_answers(pairs);
 }
