@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "bench/bench.h"
+#include "bench/falling_frames.h"
 #include "feeler/mesh_check.h"
 #include "feeler/pairs.h"
 #include "feeler/voxels.h"
@@ -356,6 +357,8 @@ flr_result flr_bench_falling(flr_env *env, const flr_bench_options *options, FIL
     if (result == FLR_OK) result = flr_bench_tell_growth(env, options, &g, out, error);
     if (result == FLR_OK && options->json) fputs(",\n  ", out);
     if (result == FLR_OK) result = flr_bench_tell_growth(env, options, &broad, out, error);
+    if (result == FLR_OK && options->json) fputs("],\n \"frames\": [", out);
+    if (result == FLR_OK) result = flr_bench_falling_frames(options, out, error);
     if (result == FLR_OK && options->json) fputs("]}\n", out);
     flr_model_free(&model);
     return result;

@@ -1,4 +1,4 @@
-/* falling.c: up to twenty parts of different, concave shapes fall into a tray (Kim 2004, figure
+/* falling.c: up to a hundred parts of twenty concave shapes fall into a tray (Kim 2004, figure
  * 3.10: how the number of moving parts tells on the update rate). */
 #include <stdio.h>
 
@@ -297,7 +297,10 @@ static const falling_part falling_parts[] = {
     {"beam", beam, 0x66785f},
     {"elbow", elbow, 0x8d6a9f},
 };
-enum { FALLING_PARTS = sizeof falling_parts / sizeof falling_parts[0] };
+enum {
+    FALLING_SHAPES = sizeof falling_parts / sizeof falling_parts[0],
+    FALLING_PARTS = 100 /* at most; from FALLING_SHAPES on, shapes come again */
+};
 
 /* moves what is in the kit so that the middle of its box is the origin */
 static void centre(flr_kit *kit)
@@ -340,7 +343,7 @@ static flr_pose drop_place(flr_kit *dice, size_t i)
 
 static flr_result build(const flr_scenario_options *options, flr_model *model, flr_error *error)
 {
-    size_t count = options->number ? options->number : FALLING_PARTS;
+    size_t count = options->number ? options->number : FALLING_SHAPES;
     model->scene.voxel = 1 * mm;
     model->scene.gravity = v3(0, 0, -9.81);
 
@@ -350,16 +353,22 @@ static flr_result build(const flr_scenario_options *options, flr_model *model, f
     part.name = "tray", part.file = "tray.stl", part.colour = 0x9aa5b1;
     flr_result result = flr_model_add_kit(model, &kit, &part, error);
     for (size_t i = 0; i < count && result == FLR_OK; i++) {
-        kit = flr_kit_begin(options->seed);
-        falling_parts[i].shape(&kit);
-        centre(&kit);
-        char file[FLR_MODEL_NAME_SIZE];
-        snprintf(file, sizeof file, "%s.stl", falling_parts[i].name);
+        const falling_part *shape = &falling_parts[i % FALLING_SHAPES];
+        char file[FLR_MODEL_NAME_SIZE], name[FLR_MODEL_NAME_SIZE];
+        snprintf(file, sizeof file, "%s.stl", shape->name);
+        snprintf(name, sizeof name, "%s_%zu", shape->name, i / FALLING_SHAPES + 1);
         part = flr_default_scene_part();
-        part.name = falling_parts[i].name, part.file = file;
-        part.colour = falling_parts[i].colour;
+        part.name = i < FALLING_SHAPES ? shape->name : name, part.file = file;
+        part.colour = shape->colour;
         part.moving = true, part.density = 2700;
         part.T_world_part = drop_place(&dice, i);
+        if (i >= FALLING_SHAPES) {
+            result = flr_model_add_part(model, &part, error);
+            continue;
+        }
+        kit = flr_kit_begin(options->seed);
+        shape->shape(&kit);
+        centre(&kit);
         result = flr_model_add_kit(model, &kit, &part, error);
     }
     flr_kit_free(&dice);
@@ -367,4 +376,5 @@ static flr_result build(const flr_scenario_options *options, flr_model *model, f
 }
 
 const flr_scenario flr_scenario_falling = {
-    "falling", "up to twenty concave parts that fall into a tray", FALLING_PARTS, build};
+    "falling", "twenty concave parts, or up to a hundred, that fall into a tray", FALLING_PARTS,
+    build};

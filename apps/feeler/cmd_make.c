@@ -273,7 +273,7 @@ static const flr_option options[] = {
                "for what is left to chance; the same seed gives the same bytes; default 1",
                .min = 0, .max = 9e15),
     FLR_OPTION(INTEGER, offsetof(make_values, number), "number", "N",
-               "how many parts (falling, up to 20) or paths (approach, up to 1000)", .letter = 'n',
+               "how many parts (falling, up to 100) or paths (approach, up to 1000)", .letter = 'n',
                .min = 1, .max = 1000),
     FLR_OPTION(SIZE, offsetof(make_values, gap), "gap", "SIZE",
                "of a fit: the least distance of the two parts, from 0.01mm; default 0.1mm",

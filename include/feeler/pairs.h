@@ -27,8 +27,9 @@
  * queried by their own voxmaps, so results are correct from the first frame on. The caller builds a
  * new merged static scene in another thread and sets it; the real-time side only swaps pointers.
  *
- * Order and results depend only on parts and poses, not on history. All memory is allocated when the
- * pairs are created.
+ * Order and contacts depend only on parts and poses, not on history. What earlier queries found far is
+ * skipped until it may have come near, so the bounds of the distance and the number of points tested
+ * do depend on it. All memory is allocated when the pairs are created.
  *
  * Thread: one at a time for one flr_pairs; see each function for what is RT safe.
  */
@@ -85,8 +86,10 @@ typedef struct flr_pairs_def {
     uint32_t contacts_of_pair; /* kept of one pair; default 64 */
     /* as in feeler/contact.h; centre and motion are of the parts and not read */
     flr_contact_params params;
-    flr_simd simd;    /* default best */
-    unsigned threads; /* that share a query, as in flr_contact_pair_def; default 1 */
+    flr_simd simd; /* default best */
+    /* that share the pairs, or where there are few the points of each, as in flr_contact_pair_def;
+     * default 1 */
+    unsigned threads;
 } flr_pairs_def;
 
 FLR_API flr_pairs_def flr_default_pairs_def(void);

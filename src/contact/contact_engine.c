@@ -16,7 +16,8 @@ enum { CONTACT_ENGINE_ROUND = 1024 }; /* hyperchunks that threads share at a tim
 typedef struct contact_engine_piece {
     _Alignas(64) flr_partial part;
     uint32_t hyper;
-    uint32_t first; /* of its contacts in the list of that thread */
+    uint32_t first;             /* of its contacts in the list of that thread */
+    uint32_t first_note, notes; /* likewise, what it noted */
     unsigned worker;
 } contact_engine_piece;
 
@@ -29,11 +30,14 @@ struct flr_contact_pair {
     flr_scratch *scratch;                   /* [threads] */
     flr_motion_check_memory *check;
     flr_near_notes *notes,
-        own_notes;          /* where near points are noted: in its own, or in somebody's */
-    flr_near_chunk *chunks; /* [FLR_NEAR_CHUNKS]: of its own */
+        own_notes;            /* where near points are noted: in its own, or in somebody's */
+    flr_near_chunk *chunks;   /* [FLR_NEAR_CHUNKS]: of its own */
+    flr_chunk_memory *memory; /* borrowed; NULL: every query looks at all chunks */
     flr_contact
         *lists; /* [threads][def.capacity]; NULL where there is one thread, as the following */
-    contact_engine_piece *pieces; /* [ROUND] */
+    contact_engine_piece *pieces;  /* [ROUND] */
+    flr_near_notes *thread_notes;  /* [threads] */
+    flr_near_chunk *thread_chunks; /* [threads][FLR_NEAR_CHUNKS] */
     flr_worker_pool *pool;
     const flr_query *query; /* the one that the worker pool works on */
 };
@@ -62,6 +66,7 @@ void flr_contact_pair_aim(flr_contact_pair *pair, const flr_shell *shell,
         pair->check->known = pair->own_notes.known = false;
     pair->def.shell = shell;
     pair->def.voxmap = table->voxmap;
+    pair->memory = NULL;
     memcpy(pair->fields, table->fields, sizeof pair->fields);
     choose_kernel(pair, table->small);
 }
@@ -87,7 +92,10 @@ static flr_result make_scratch(flr_contact_pair *pair, flr_error *error)
     if (threads > 1) {
         pair->lists = flr_prefaulted_calloc(threads * capacity, sizeof *pair->lists);
         pair->pieces = aligned_alloc(64, CONTACT_ENGINE_ROUND * sizeof *pair->pieces);
-        made = made && pair->lists && pair->pieces;
+        pair->thread_notes = flr_prefaulted_calloc(threads, sizeof *pair->thread_notes);
+        pair->thread_chunks =
+            flr_prefaulted_calloc((size_t)threads * FLR_NEAR_CHUNKS, sizeof *pair->thread_chunks);
+        made = made && pair->lists && pair->pieces && pair->thread_notes && pair->thread_chunks;
     }
     if (!made)
         return flr_fail(error, FLR_NO_MEMORY, "not enough memory for the lists of a contact pair");
@@ -134,6 +142,8 @@ void flr_contact_pair_destroy(flr_contact_pair *pair)
     flr_contact_table_destroy(pair->own);
     free(pair->lists);
     free(pair->pieces);
+    free(pair->thread_notes);
+    free(pair->thread_chunks);
     free(pair->contacts);
     free(pair->scratch);
     free(pair->check);
@@ -155,6 +165,13 @@ void flr_contact_pair_use_notes(flr_contact_pair *pair, flr_near_notes *notes)
 }
 
 flr_near_chunk *flr_contact_pair_chunks(flr_contact_pair *pair) { return pair->chunks; }
+
+void flr_contact_pair_use_memory(flr_contact_pair *pair, flr_chunk_memory *memory)
+{
+    pair->memory = memory;
+}
+
+flr_chunk_memory *flr_contact_pair_rooms(const flr_contact_pair *pair) { return pair->memory; }
 
 flr_pair_view flr_contact_pair_view(const flr_contact_pair *pair)
 {
@@ -187,6 +204,7 @@ static bool begin(flr_query *q, const flr_contact_pair *pair, flr_pose T_world_s
     q->around = fabs(q->frame.displacement) + 1e-3;
     q->slack = rounding(q);
     q->reach = q->frame.force_mark - 1.0; /* the near layer: one beyond the force layer */
+    q->memory = NULL;
     q->moving = !is_zero(params->motion.linear) || !is_zero(params->motion.angular);
     q->job = (flr_scan_job){.slack = q->slack,
                             .force_mark = q->frame.force_mark,
@@ -245,8 +263,23 @@ static void work_on_piece(void *context, uint32_t item, unsigned worker)
     p->part = flr_no_partial();
     p->part.sums.listed = p->first = scratch->listed;
     p->worker = worker;
+    p->first_note = scratch->notes ? scratch->notes->count : 0;
     flr_query_hyper(pair->query, p->hyper, scratch, &p->part);
+    p->notes = scratch->notes ? scratch->notes->count - p->first_note : 0;
     scratch->listed = p->part.sums.listed;
+}
+
+/* What a thread noted of a piece, behind what was noted of the pieces before. */
+static void merge_notes(flr_contact_pair *pair, const contact_engine_piece *p)
+{
+    flr_near_notes *to = pair->notes;
+    const flr_near_notes *from = &pair->thread_notes[p->worker];
+    if (!to->taking) return;
+    to->taking = from->taking && p->notes <= to->capacity - to->count;
+    to->full = !to->taking;
+    if (!to->taking || !p->notes) return;
+    memcpy(to->chunks + to->count, from->chunks + p->first_note, p->notes * sizeof *to->chunks);
+    to->count += p->notes;
 }
 
 /* Who worked on what does not matter: pieces are merged in their order, each with its own sums. A thread's list has room for
@@ -264,6 +297,7 @@ static void ask_together(flr_contact_pair *pair, uint32_t count, flr_partial *al
                    listed * sizeof *pair->contacts);
         merge(all, &p->part);
         all->sums.listed += listed;
+        merge_notes(pair, p);
     }
 }
 
@@ -290,12 +324,13 @@ static void ask(flr_contact_pair *pair, const flr_query *q, flr_partial *all)
     if (waiting) ask_together(pair, waiting, all);
 }
 
-/* Near points are noted where one thread finds them all in the surface's field, and something moves. */
+/* Near points are noted where all of them look at the surface's field, and something moves. */
 static void begin_notes(flr_contact_pair *pair, const flr_query *q, flr_pose T_world_shell,
                         flr_pose T_world_voxmap)
 {
     flr_near_notes *notes = pair->notes;
-    notes->taking = q->moving && !pair->pool && !q->frame.awareness;
+    notes->taking = q->moving && !q->frame.awareness;
+    notes->full = false;
     notes->count = 0;
     notes->limit = q->frame.force_mark + 1;
     notes->shell = pair->def.shell;
@@ -304,6 +339,13 @@ static void begin_notes(flr_contact_pair *pair, const flr_query *q, flr_pose T_w
     notes->T_world_shell = T_world_shell;
     notes->T_world_voxmap = T_world_voxmap;
     pair->scratch->notes = notes->taking ? notes : NULL;
+    for (unsigned i = 0; pair->pool && i < threads_of(pair); i++) {
+        pair->thread_notes[i] =
+            (flr_near_notes){.taking = true,
+                             .capacity = FLR_NEAR_CHUNKS,
+                             .chunks = pair->thread_chunks + (size_t)i * FLR_NEAR_CHUNKS};
+        pair->scratch[i].notes = notes->taking ? &pair->thread_notes[i] : NULL;
+    }
 }
 
 void flr_contact_query(flr_contact_pair *pair, flr_pose T_world_shell, flr_pose T_world_voxmap,
@@ -313,7 +355,15 @@ void flr_contact_query(flr_contact_pair *pair, flr_pose T_world_shell, flr_pose 
     pair->check->known = pair->notes->known = false;
     if (!begin(&q, pair, T_world_shell, T_world_voxmap, params)) {
         *result = flr_contact_nothing();
+        if (pair->memory) pair->memory->known = false;
         return;
+    }
+    /* one field tells all of a chunk's points */
+    if (pair->memory && params->cull && !q.frame.awareness) {
+        flr_chunk_memory_follow(pair->memory, &q);
+        q.memory = pair->memory;
+    } else if (pair->memory) {
+        pair->memory->known = false;
     }
     const flr_shell *shell = pair->def.shell;
     flr_partial all = flr_no_partial();
@@ -322,7 +372,7 @@ void flr_contact_query(flr_contact_pair *pair, flr_pose T_world_shell, flr_pose 
     begin_notes(pair, &q, T_world_shell, T_world_voxmap);
     if (!far) ask(pair, &q, &all);
     pair->notes->known = pair->notes->taking;
-    pair->scratch->notes = NULL;
+    for (unsigned i = 0; i < threads_of(pair); i++) pair->scratch[i].notes = NULL;
     /* what was skipped is at least so far away, with its displacement here */
     double lower = flr_larger(0, all.least / q.per_metre - flr_contact_around(shell, 0));
     if (lower < all.sums.lower) all.sums.lower = lower;

@@ -2,6 +2,7 @@
 #ifndef FLR_CONTACT_CONTACT_ENGINE_H
 #define FLR_CONTACT_CONTACT_ENGINE_H
 
+#include "contact/chunk_memory.h"
 #include "contact/contact_table.h"
 #include "contact/kernel.h"
 
@@ -16,6 +17,7 @@ typedef struct flr_query {
     float slack;      /* voxels: what single precision may be off by */
     flr_scan_job job; /* what all chunks have in common */
     bool moving;      /* there may be something to brake */
+    flr_chunk_memory *memory; /* what is known of the shell's chunks; NULL: nothing */
 } flr_query;
 
 /* what came out for a hyperchunk of the shell, or for several */
@@ -38,6 +40,7 @@ enum { FLR_NEAR_CHUNKS = 4096 };
 typedef struct flr_near_notes {
     bool known;  /* all of it is here; false: what follows stands for nothing */
     bool taking; /* a query is under way that may be noted, and there was room so far */
+    bool full;   /* there was no room */
     uint32_t count, capacity;
     uint32_t limit; /* all points with marks 1 … limit are noted; `near` ones have this mark */
     const flr_shell *shell;
@@ -54,8 +57,9 @@ typedef struct flr_scratch {
     flr_scan_hits hits;
     flr_batch touch, near;
     flr_pick pick;
-    double at[3][FLR_SCAN_POINTS]; /* voxels: centres of the chunks of a hyperchunk */
-    flr_contact *contacts;         /* [capacity] */
+    double at[3][FLR_SCAN_POINTS];  /* voxels: centres of the chunks of a hyperchunk */
+    uint16_t list[FLR_SCAN_POINTS]; /* of those, the ones that are to be looked at */
+    flr_contact *contacts;          /* [capacity] */
     uint32_t capacity;
     uint32_t listed; /* contacts of this query, where several threads work */
     /* gets the points that touch or may do so, in place of the sums; NULL: nobody asks */
@@ -101,6 +105,9 @@ const flr_near_notes *flr_contact_near_notes(const flr_contact_pair *pair);
  * other shell or voxmap. A caller that queries many pairs in turn gives each its own, and they share the chunks of the pair's. */
 void flr_contact_pair_use_notes(flr_contact_pair *pair, flr_near_notes *notes);
 flr_near_chunk *flr_contact_pair_chunks(flr_contact_pair *pair); /* [FLR_NEAR_CHUNKS] */
+/* What is known of the chunks of the shell, for the next queries; NULL: nothing. It belongs to the shell and voxmap of now. */
+void flr_contact_pair_use_memory(flr_contact_pair *pair, flr_chunk_memory *memory);
+flr_chunk_memory *flr_contact_pair_rooms(const flr_contact_pair *pair);
 
 /* Visits every point whose voxel has a mark from 1 to `limit` in the surface field, and some that have not, in the shell's
  * order; false: marks do not reach so far. The poses make sense. */

@@ -3,8 +3,11 @@
 
 #include "contact/contact_engine.h"
 
-#define HYPER_FREE  (FLR_UNIFORM | FLR_MARK_FREE)
-#define HYPER_SQRT3 1.7320508075688772
+#define HYPER_FREE     (FLR_UNIFORM | FLR_MARK_FREE)
+#define HYPER_SQRT3    1.7320508075688772
+#define HYPER_ROUNDING 1e-3 /* voxels */
+#define HYPER_MAX_GAP                                                                              \
+    8.0 /* voxels: a chunk that is farther is looked at again after this, for the sake of distances */
 
 flr_partial flr_no_partial(void)
 {
@@ -18,13 +21,14 @@ typedef struct hyper_work {
     flr_partial *part;
     uint32_t chunk;
     const flr_shell_chunk *c;
-    flr_vec3 at;    /* voxels: the chunk's centre */
-    double radius;  /* voxels */
-    double beyond;  /* voxels: the centre outside of the grid */
-    double far;     /* voxels: from the centre to the surface, at least */
-    double most;    /* voxels: of what was skipped, the farthest that the nearest can be */
-    uint32_t least; /* mark met, less 1 */
-    bool any;       /* points were looked at */
+    flr_vec3 at;      /* voxels: the chunk's centre */
+    double radius;    /* voxels */
+    double beyond;    /* voxels: the centre outside of the grid */
+    double far;       /* voxels: from the centre to the surface, at least */
+    double most;      /* voxels: of what was skipped, the farthest that the nearest can be */
+    double most_here; /* voxels: of this chunk, likewise */
+    uint32_t least;   /* mark met in this chunk, less 1 */
+    bool any;         /* points were looked at */
 } hyper_work;
 
 /* ---- adding up ---- */
@@ -146,19 +150,22 @@ static void note_hits(hyper_work *w, uint32_t points)
 {
     flr_near_notes *notes = w->scratch->notes;
     const flr_scan_hits *hits = &w->scratch->hits;
+    const uint32_t words = (points + 15) / 16;
     uint32_t any = 0;
+    for (uint32_t word = 0; word < words; word++)
+        any |= hits->touch[word] | hits->unsure[word] | hits->near[word];
+    if (!any) return;
     if (notes->count == notes->capacity) {
         notes->taking = false;
+        notes->full = true;
         return;
     }
-    flr_near_chunk *to = &notes->chunks[notes->count];
-    for (uint32_t word = 0; word < (points + 15) / 16; word++) {
+    flr_near_chunk *to = &notes->chunks[notes->count++];
+    for (uint32_t word = 0; word < words; word++) {
         to->touch[word] = hits->touch[word] | hits->unsure[word];
         to->near[word] = hits->near[word];
-        any |= to->touch[word] | to->near[word];
     }
     to->chunk = w->chunk;
-    notes->count += any != 0;
 }
 
 /* Takes what touches and what is near, in the order of the points. */
@@ -437,38 +444,97 @@ static bool far_chunk(hyper_work *w)
     uint32_t mark = flr_table_mark(surface, w->at);
     w->far = flr_table_by_mark(voxmap, mark, w->beyond);
     /* so far the surface is from the centre at most, and some point is within the radius */
-    if (mark > FLR_MARK_INTERIOR) {
-        double most = HYPER_SQRT3 * (mark - 1.0 + voxmap->header->offset) + w->radius;
-        w->most = most < w->most ? most : w->most;
-    }
-    /* beyond the field the chunk distances know more: asked where the mark alone would bound the distance */
-    if (w->far > voxmap->header->range && w->far - 1 - w->radius - q->around < w->part->least)
+    w->most_here = INFINITY;
+    if (mark > FLR_MARK_INTERIOR)
+        w->most_here = HYPER_SQRT3 * (mark - 1.0 + voxmap->header->offset) + w->radius;
+    w->most = w->most_here < w->most ? w->most_here : w->most;
+    /* beyond the field the chunk distances know more: asked where the mark alone would bound the distance, or be remembered */
+    if (w->far > voxmap->header->range &&
+        (q->memory || w->far - 1 - w->radius - q->around < w->part->least))
         w->far = flr_larger(w->far, flr_table_by_chunks(voxmap, w->at, w->beyond));
     return flr_skip(q, w->far, w->radius, w->part);
+}
+
+/* ---- what earlier queries know ---- */
+
+/* Is the chunk still too far away to matter, by what it was when it was looked at last? */
+static bool still_far(hyper_work *w, uint32_t chunk)
+{
+    const flr_chunk_memory *memory = w->q->memory;
+    const flr_chunk_room room = memory->chunks[chunk];
+    if (!(memory->moved <= (double)room.until)) return false;
+    double gap = (double)room.until - memory->moved + w->q->reach,
+           most = (double)room.most + memory->moved;
+    if (gap < w->part->least) w->part->least = gap;
+    if (most < w->most) w->most = most;
+    return true;
+}
+
+/* Keeps how far the chunk is: by its sphere where that was too far away to matter, else by the least mark of its points. */
+static void keep_room(const hyper_work *w, bool far)
+{
+    const flr_chunk_memory *memory = w->q->memory;
+    const flr_voxmap *voxmap = w->q->frame.voxmap;
+    double gap = w->far - 1 - w->radius - w->q->around, most = w->most_here;
+    if (!far) {
+        const uint32_t mark = w->least + 1;
+        gap = flr_table_by_mark(voxmap, mark, 0) - 1 - HYPER_ROUNDING;
+        if (mark != FLR_MARK_FREE && mark != FLR_MARK_INTERIOR)
+            most = HYPER_SQRT3 * (mark - 1.0 + voxmap->header->offset);
+    }
+    double room = gap - w->q->reach;
+    if (room > HYPER_MAX_GAP) room = HYPER_MAX_GAP;
+    memory->chunks[w->chunk] =
+        (flr_chunk_room){.until = (float)(memory->moved + room - HYPER_ROUNDING),
+                         .most = (float)(most - memory->moved + HYPER_ROUNDING)};
+}
+
+/* Looks at a chunk; its centre is known. */
+static void look_at_chunk(hyper_work *w, uint32_t *least)
+{
+    const flr_query *q = w->q;
+    w->least = UINT32_MAX;
+    w->most_here = INFINITY;
+    bool far = q->reach != INFINITY && far_chunk(w);
+    if (!far) scan_chunk(w);
+    if (w->least < *least) *least = w->least;
+    if (q->memory) keep_room(w, far);
+}
+
+/* Lists the chunks, of `count` from `first` on, that are to be looked at. */
+static uint32_t list_chunks(hyper_work *w, uint32_t first, uint32_t count)
+{
+    uint16_t *list = w->scratch->list;
+    uint32_t listed = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (!w->q->memory || !still_far(w, first + i)) list[listed++] = (uint16_t)i;
+    return listed;
 }
 
 void flr_query_hyper(const flr_query *q, uint32_t hyper, flr_scratch *scratch, flr_partial *part)
 {
     const flr_shell *shell = q->frame.shell;
     const flr_shell_hyper *h = &shell->hypers[hyper];
-    hyper_work w = {
-        .q = q, .scratch = scratch, .part = part, .least = UINT32_MAX, .most = INFINITY};
+    hyper_work w = {.q = q, .scratch = scratch, .part = part, .most = INFINITY};
+    uint32_t least = UINT32_MAX;
     scratch->job = q->job;
     for (uint32_t done = 0; done < h->chunk_count; done += FLR_SCAN_POINTS) {
         uint32_t first = h->first_chunk + done, count = h->chunk_count - done;
         if (count > FLR_SCAN_POINTS) count = FLR_SCAN_POINTS;
-        q->kernel->centres(&q->frame, shell->chunks + first, count, scratch->at);
-        for (uint32_t i = 0; i < count; i++) {
+        const uint32_t listed = list_chunks(&w, first, count);
+        if (listed) q->kernel->centres(&q->frame, shell->chunks + first, count, scratch->at);
+        for (uint32_t k = 0; k < listed; k++) {
+            const uint32_t i = scratch->list[k];
             w.chunk = first + i;
             w.c = &shell->chunks[first + i];
             w.at = flr_vec3_make(scratch->at[0][i], scratch->at[1][i], scratch->at[2][i]);
             w.radius = (double)w.c->radius * q->per_metre;
-            if (q->reach == INFINITY || !far_chunk(&w)) scan_chunk(&w);
+            look_at_chunk(&w, &least);
         }
     }
     if (scratch->touch.count) flush_touch(&w);
     if (scratch->near.count) flush_near(&w);
-    if (w.any) flr_contact_bound(&q->frame, w.least + 1, &part->sums);
+    if (w.any) flr_contact_bound(&q->frame, least + 1, &part->sums);
     double upper = w.most / q->per_metre + flr_contact_around(shell, q->frame.params->displacement);
     if (upper < part->sums.upper) part->sums.upper = upper;
 }

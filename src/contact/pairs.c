@@ -1,142 +1,14 @@
-/* many parts: boxes for the broad phase, one query context for all pairs, sums per part in a fixed order */
+/* many parts: boxes for the broad phase, and which pairs may touch */
 #include "feeler/pairs.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/prefault.h"
-#include "contact/broad.h"
-#include "contact/contact_engine.h"
-#include "contact/contact_table.h"
-#include "contact/point.h"
+#include "contact/pairs_internal.h"
 
 #define SQRT3          1.7320508075688772
 #define PAIRS_FARTHEST 4e9 /* metres: what is asked is nearer to everything */
-enum { NOTED = 256 };      /* pairs, the first in the list, for which it is noted what is near */
-
-typedef struct pairs_place {
-    flr_pairs_part part;
-    double layer; /* metres of one force layer: its voxel; 0: it has no voxels */
-    double
-        beyond; /* metres: how far its surface and its layers but for the force layer reach beyond its box */
-    bool taken, grounded;
-    /* where it was stood up last, where the pose makes sense */
-    flr_vec3 middle; /* of its box, world's frame */
-    flr_mat3 turn;   /* its axes in the world's */
-    flr_box3 box;    /* around all that matters of it, world's axes; … */
-    double extra;    /* metres: with so much added to its own box */
-} pairs_place;
-
-struct flr_pairs {
-    flr_pairs_def def;
-    flr_broad *broad;
-    pairs_place *places;      /* [def.parts + 1]: the last one is the merged static scene */
-    flr_pair *lists[2];       /* [def.pairs]: of the last update and of the one before */
-    int current;              /* which of them is the last */
-    uint32_t count;           /* in it */
-    flr_pair_result *results; /* [def.pairs] */
-    uint32_t answered;        /* in results */
-    flr_part_total *totals;   /* [def.parts + 1] */
-    flr_contact_pair *query_context;
-    flr_near_notes
-        *notes; /* [NOTED + 1]: what the query of a pair found near, for the checks of its motion */
-    uint32_t chunks_used;  /* by them */
-    uint32_t checked;      /* index of the pair whose motion was checked last */
-    flr_contact *contacts; /* [def.contacts] */
-    uint32_t contact_count;
-    uint32_t unfelt;
-    bool changed;                  /* parts came, went, began or ceased to move */
-    uint32_t *movers, mover_count; /* [def.parts]: those that move */
-    bool *fallen;                  /* [def.parts + 1]: is to be stood up anew */
-    bool some_fallen;
-    /* Boxes of parts that do not move stand for several updates: in the broad phase they have force layers and metres as here,
-     * of which an update needs the same and no more. Who is in the list then shows when they are compared exactly. */
-    double layers, granted;
-};
-
-/* ---- shapes ---- */
-
-/* Around all points: the least and the largest step in every chunk. */
-static flr_box3 points_box(const flr_shell *shell)
-{
-    flr_box3 box = flr_box3_empty();
-    for (uint32_t i = 0; i < shell->chunk_count; i++) {
-        const flr_shell_chunk *c = &shell->chunks[i];
-        const uint16_t *steps[3] = {shell->x + c->first, shell->y + c->first, shell->z + c->first};
-        double low[3], high[3];
-        for (int axis = 0; axis < 3; axis++) {
-            uint16_t least = UINT16_MAX, most = 0;
-            for (uint32_t k = 0; k < c->padded; k++) {
-                uint16_t step = steps[axis][k];
-                least = step < least ? step : least;
-                most = step > most ? step : most;
-            }
-            low[axis] = (double)c->corner[axis] + least * (double)shell->step;
-            high[axis] = (double)c->corner[axis] + most * (double)shell->step;
-        }
-        if (!c->padded) continue;
-        box = flr_box3_add(box, flr_vec3_make(low[0], low[1], low[2]));
-        box = flr_box3_add(box, flr_vec3_make(high[0], high[1], high[2]));
-    }
-    return box;
-}
-
-/* A box of chunks grows so that it holds those of a hyperchunk that have a mark. */
-static void add_marks(const flr_flat_field *field, const int32_t hyper[3], int32_t low[3],
-                      int32_t high[3])
-{
-    bool within = true;
-    for (int axis = 0; axis < 3; axis++)
-        within = within && hyper[axis] * 8 >= low[axis] && hyper[axis] * 8 + 7 <= high[axis];
-    if (within) return;
-    for (int cell = 0; cell < 512; cell++) {
-        const int32_t at[3] = {hyper[0] * 8 + cell % 8, hyper[1] * 8 + cell / 8 % 8,
-                               hyper[2] * 8 + cell / 64};
-        const uint32_t *entry = flr_table_at(field, at[0], at[1], at[2]);
-        if (*entry == (FLR_UNIFORM | FLR_MARK_FREE)) continue;
-        for (int axis = 0; axis < 3; axis++) {
-            low[axis] = at[axis] < low[axis] ? at[axis] : low[axis];
-            high[axis] = at[axis] > high[axis] ? at[axis] : high[axis];
-        }
-    }
-}
-
-/* Around all chunks that have a mark. */
-static flr_box3 marks_box(const flr_contact_table *table)
-{
-    const flr_flat_field *field = &table->fields[FLR_FIELD_SURFACE];
-    const flr_voxmap_info info = flr_voxmap_get_info(table->voxmap);
-    int32_t low[3] = {INT32_MAX, INT32_MAX, INT32_MAX}, high[3] = {-1, -1, -1};
-    size_t i = 0;
-    for (int32_t z = 0; z < field->size[2] / 64; z++)
-        for (int32_t y = 0; y < field->size[1] / 64; y++)
-            for (int32_t x = 0; x < field->size[0] / 64; x++, i++) {
-                /* most of a large grid is free, and need not be looked at chunk by chunk */
-                if (field->hypers && field->hypers[i] == (FLR_UNIFORM | FLR_MARK_FREE)) continue;
-                add_marks(field, (const int32_t[3]){x, y, z}, low, high);
-            }
-    if (high[0] < 0) return flr_box3_empty();
-    double chunk = 8 * info.voxel;
-    return flr_box3_make(
-        flr_vec3_add(info.origin, flr_vec3_make(low[0] * chunk, low[1] * chunk, low[2] * chunk)),
-        flr_vec3_add(info.origin, flr_vec3_make((high[0] + 1) * chunk, (high[1] + 1) * chunk,
-                                                (high[2] + 1) * chunk)));
-}
-
-flr_pairs_shape flr_pairs_shape_make(const flr_shell *shell, const flr_contact_table *table)
-{
-    flr_pairs_shape shape = {.shell = shell && shell->total ? shell : NULL, .table = table};
-    shape.box = shape.shell ? points_box(shell) : table ? marks_box(table) : flr_box3_empty();
-    shape.middle = flr_box3_centre(shape.box);
-    shape.radius = 0.5 * flr_vec3_length(flr_box3_size(shape.box));
-    if (shape.shell && (double)shell->radius < shape.radius) {
-        shape.middle = flr_vec3_make((double)shell->centre[0], (double)shell->centre[1],
-                                     (double)shell->centre[2]);
-        shape.radius = (double)shell->radius;
-    }
-    return shape;
-}
-
 /* ---- making and breaking ---- */
 
 flr_pairs_part flr_default_pairs_part(void)
@@ -156,6 +28,30 @@ flr_pairs_def flr_default_pairs_def(void)
     return def;
 }
 
+/* What several threads need that share the pairs. */
+static flr_result make_workers(flr_pairs *made, flr_error *error)
+{
+    const flr_pairs_def *def = &made->def;
+    if (def->threads < 2) return FLR_OK;
+    flr_contact_pair_def one = flr_default_contact_pair_def();
+    one.capacity = def->contacts_of_pair;
+    one.simd = def->simd;
+    made->workers = flr_prefaulted_calloc(def->threads, sizeof *made->workers);
+    made->worker_of = flr_prefaulted_calloc((size_t)def->pairs + 1, sizeof *made->worker_of);
+    bool enough = made->workers && made->worker_of;
+    flr_result result = FLR_OK;
+    for (unsigned i = 0; enough && result == FLR_OK && i < def->threads; i++) {
+        pairs_worker *w = &made->workers[i];
+        w->contacts = flr_prefaulted_calloc((size_t)def->contacts + 1, sizeof *w->contacts);
+        enough = w->contacts != NULL;
+        result = flr_contact_pair_create(&one, &w->query_context, error);
+    }
+    if (result != FLR_OK) return result;
+    if (!enough) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for worker threads");
+    return flr_worker_pool_create(def->threads - 1, flr_pairs_query_shared, made, &made->pool,
+                                  error);
+}
+
 static flr_result allocate(flr_pairs *made, flr_error *error)
 {
     const flr_pairs_def *def = &made->def;
@@ -165,25 +61,31 @@ static flr_result allocate(flr_pairs *made, flr_error *error)
     query_context.threads = def->threads;
     flr_result result = flr_contact_pair_create(&query_context, &made->query_context, error);
     if (result != FLR_OK) return result;
-    made->notes = flr_prefaulted_calloc(NOTED + 1, sizeof *made->notes);
+    made->notes = flr_prefaulted_calloc(NOTED + 1 + def->threads, sizeof *made->notes);
     made->broad = flr_broad_create(def->parts + 1, def->pairs);
     made->places = flr_prefaulted_calloc((size_t)def->parts + 1, sizeof *made->places);
     made->totals = flr_prefaulted_calloc((size_t)def->parts + 1, sizeof *made->totals);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         made->lists[i] = flr_prefaulted_calloc((size_t)def->pairs + 1, sizeof *made->lists[i]);
+        made->slots[i] = flr_prefaulted_calloc((size_t)def->pairs + 1, sizeof *made->slots[i]);
+    }
+    uint64_t chunks = (uint64_t)REMEMBERED_OF_PART * def->parts;
+    if (chunks < MIN_REMEMBERED) chunks = MIN_REMEMBERED;
+    if (chunks > MAX_REMEMBERED) chunks = MAX_REMEMBERED;
+    made->memories =
+        flr_chunk_memories_create((uint32_t)chunks, REMEMBERED_POINTS * (uint32_t)chunks);
     made->results = flr_prefaulted_calloc((size_t)def->pairs + 1, sizeof *made->results);
     made->contacts = flr_prefaulted_calloc((size_t)def->contacts + 1, sizeof *made->contacts);
     made->movers = flr_prefaulted_calloc((size_t)def->parts + 1, sizeof *made->movers);
     made->fallen = flr_prefaulted_calloc((size_t)def->parts + 1, sizeof *made->fallen);
     made->granted = -1;
-    if (made->notes && made->broad && made->movers && made->fallen && made->places &&
-        made->totals && made->lists[0] && made->lists[1] && made->results && made->contacts)
-        return FLR_OK;
+    if (made->notes && made->memories && made->slots[0] && made->slots[1] && made->broad &&
+        made->movers && made->fallen && made->places && made->totals && made->lists[0] &&
+        made->lists[1] && made->results && made->contacts)
+        return make_workers(made, error);
     return flr_fail(error, FLR_NO_MEMORY, "not enough memory for the pairs of %u parts",
                     def->parts);
 }
-
-static const flr_part_total no_total = {.lower = INFINITY, .upper = INFINITY};
 
 flr_result flr_pairs_create(const flr_pairs_def *def, flr_pairs **pairs, flr_error *error)
 {
@@ -200,7 +102,7 @@ flr_result flr_pairs_create(const flr_pairs_def *def, flr_pairs **pairs, flr_err
         flr_pairs_destroy(made);
         return result;
     }
-    for (uint32_t i = 0; i <= def->parts; i++) made->totals[i] = no_total;
+    for (uint32_t i = 0; i <= def->parts; i++) made->totals[i] = flr_no_part_total;
     *pairs = made;
     return FLR_OK;
 }
@@ -208,11 +110,22 @@ flr_result flr_pairs_create(const flr_pairs_def *def, flr_pairs **pairs, flr_err
 void flr_pairs_destroy(flr_pairs *pairs)
 {
     if (!pairs) return;
+    flr_worker_pool_destroy(pairs->pool); /* before what it works with */
+    for (unsigned i = 0; pairs->workers && i < pairs->def.threads; i++) {
+        flr_contact_pair_destroy(pairs->workers[i].query_context);
+        free(pairs->workers[i].contacts);
+    }
+    free(pairs->workers);
+    free(pairs->worker_of);
     flr_contact_pair_destroy(pairs->query_context);
     flr_broad_destroy(pairs->broad);
     free(pairs->places);
     free(pairs->totals);
-    for (int i = 0; i < 2; i++) free(pairs->lists[i]);
+    for (int i = 0; i < 2; i++) {
+        free(pairs->lists[i]);
+        free(pairs->slots[i]);
+    }
+    flr_chunk_memories_destroy(pairs->memories);
     free(pairs->results);
     free(pairs->contacts);
     free(pairs->notes);
@@ -239,6 +152,7 @@ static void put(pairs_place *to, const flr_pairs_part *part)
 static void fell(flr_pairs *pairs, uint32_t index)
 {
     pairs->changed = pairs->some_fallen = pairs->fallen[index] = true;
+    pairs->places[index].generation = ++pairs->generation;
 }
 
 /* The merged static scene is not true any more: its parts stand for themselves again. */
@@ -414,37 +328,42 @@ static flr_pair roles(const flr_pairs *pairs, uint32_t low, uint32_t high)
     return a->shell->total <= b->shell->total ? ab : ba;
 }
 
-static void forget_answers(flr_pairs *pairs)
+/* Where a pair is in the order of the broad phase. */
+static uint64_t key_of(flr_pair pair)
 {
-    for (uint32_t i = 0; i < pairs->answered; i++) {
-        flr_pair pair = pairs->results[i].pair;
-        pairs->totals[pair.shell] = no_total;
-        pairs->totals[pair.voxmap == FLR_PAIRS_MERGED ? pairs->def.parts : pair.voxmap] = no_total;
-    }
-    pairs->answered = pairs->contact_count = 0;
+    uint32_t s = pair.shell, v = pair.voxmap; /* the merged static scene's number is the largest */
+    return s > v ? (uint64_t)s << 32 | v : (uint64_t)v << 32 | s;
 }
 
-static pairs_place *place_of(const flr_pairs *pairs, uint32_t index)
+/* Are the two of a pair what they were when it was remembered? */
+static bool is_same(const flr_pairs *pairs, flr_pair pair, const pairs_slot *at)
 {
-    return &pairs->places[index == FLR_PAIRS_MERGED ? pairs->def.parts : index];
+    return at->shell == place_of(pairs, pair.shell)->generation &&
+           at->voxmap == place_of(pairs, pair.voxmap)->generation;
 }
 
-/* How many pairs two lists have in common; both are in the broad phase's order. */
-static uint32_t in_common(const flr_pair *a, uint32_t a_count, const flr_pair *b, uint32_t b_count)
+/* From the list before to the new one: what is remembered of pairs goes along. Returns how many they have in common. */
+static uint32_t carry(flr_pairs *pairs, const flr_pair *list, uint32_t count)
 {
-    uint32_t common = 0;
-    for (uint32_t i = 0, k = 0; i < a_count && k < b_count;) {
-        uint64_t key[2];
-        const flr_pair both[2] = {a[i], b[k]};
-        for (int n = 0; n < 2; n++) {
-            uint32_t s = both[n].shell,
-                     v = both[n].voxmap; /* the merged static scene's number is the largest */
-            key[n] = s > v ? (uint64_t)s << 32 | v : (uint64_t)v << 32 | s;
-        }
-        common += key[0] == key[1];
-        i += key[0] <= key[1];
-        k += key[1] <= key[0];
+    const flr_pair *before = pairs->lists[pairs->current];
+    const pairs_slot *from = pairs->slots[pairs->current];
+    pairs_slot *to = pairs->slots[!pairs->current];
+    uint32_t common = 0, k = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t key = key_of(list[i]);
+        to[i].slot = FLR_NO_MEMORY_SLOT;
+        for (; k < pairs->count && key_of(before[k]) < key; k++)
+            flr_chunk_memories_give(pairs->memories, from[k].slot);
+        if (k == pairs->count || key_of(before[k]) != key) continue;
+        common++;
+        to[i] = from[k++];
+        if (to[i].slot == FLR_NO_MEMORY_SLOT ||
+            (before[k - 1].shell == list[i].shell && is_same(pairs, list[i], &to[i])))
+            continue;
+        flr_chunk_memories_give(pairs->memories, to[i].slot);
+        to[i].slot = FLR_NO_MEMORY_SLOT;
     }
+    for (; k < pairs->count; k++) flr_chunk_memories_give(pairs->memories, from[k].slot);
     return common;
 }
 
@@ -510,7 +429,6 @@ void flr_pairs_update(flr_pairs *pairs, const flr_pose *T_world_part, double ran
     /* of those whose boxes in the world's axes overlap, those whose own boxes do; where nothing moves, nothing meets */
     flr_broad_list found = {0};
     if (pairs->mover_count > 0) found = find_near(pairs, T_world_part, layers, extra);
-    const flr_pair *before = pairs->lists[pairs->current];
     flr_pair *list = pairs->lists[!pairs->current];
     uint32_t count = 0;
     for (size_t i = 0; i < found.count; i++) {
@@ -518,7 +436,7 @@ void flr_pairs_update(flr_pairs *pairs, const flr_pose *T_world_part, double ran
         pairs_place *a = place_of(pairs, pair.shell), *b = place_of(pairs, pair.voxmap);
         if (meet(a, b, layers, extra) && !apart(a, b, layers, extra)) list[count++] = pair;
     }
-    uint32_t same = in_common(before, pairs->count, list, count);
+    uint32_t same = carry(pairs, list, count);
     if (report)
         *report = (flr_pairs_report){.pairs = list,
                                      .count = count,
@@ -528,127 +446,5 @@ void flr_pairs_update(flr_pairs *pairs, const flr_pose *T_world_part, double ran
                                      .unfelt = pairs->unfelt};
     pairs->current = !pairs->current;
     pairs->count = count;
-    forget_answers(pairs);
-}
-
-/* ---- query ---- */
-
-static void add_total(flr_part_total *total, const flr_contact_result *r, flr_wrench wrench,
-                      flr_wrench braking)
-{
-    total->wrench = flr_wrench_add(total->wrench, wrench);
-    total->braking = flr_vec3_add(total->braking, braking.force);
-    total->braking_turn = flr_vec3_add(total->braking_turn, braking.torque);
-    total->pairs++;
-    total->contacts += r->contacts;
-    total->penetrations += r->penetrations;
-    total->near += r->near;
-    total->lower = r->lower < total->lower ? r->lower : total->lower;
-    total->upper = r->upper < total->upper ? r->upper : total->upper;
-}
-
-/* The next query notes what is near for the pair with this index, in what the pairs before left of the chunks. */
-static flr_near_notes *begin_notes(flr_pairs *pairs, uint32_t index)
-{
-    flr_near_notes *notes = &pairs->notes[index < NOTED ? index : NOTED];
-    if (index == 0) pairs->chunks_used = 0;
-    *notes = (flr_near_notes){.capacity = index < NOTED ? FLR_NEAR_CHUNKS - pairs->chunks_used : 0,
-                              .chunks = flr_contact_pair_chunks(pairs->query_context) +
-                                        pairs->chunks_used};
-    flr_contact_pair_use_notes(pairs->query_context, notes);
-    return notes;
-}
-
-/* Asks one pair; `motion` NULL: at rest. */
-static void ask(flr_pairs *pairs, flr_pair pair, const flr_twist *motion, flr_pair_result *told)
-{
-    uint32_t other = pair.voxmap == FLR_PAIRS_MERGED ? pairs->def.parts : pair.voxmap;
-    const pairs_place *a = &pairs->places[pair.shell], *b = &pairs->places[other];
-    flr_pose T_a = a->part.T_world_part, T_b = b->part.T_world_part;
-    flr_vec3 a_to_b =
-        flr_vec3_sub(flr_pose_apply(T_b, b->part.centre), flr_pose_apply(T_a, a->part.centre));
-    flr_contact_params params = pairs->def.params;
-    params.centre = a->part.centre;
-    params.motion = flr_twist_make(flr_vec3_zero(), flr_vec3_zero());
-    if (motion && a->part.moving) params.motion = motion[pair.shell];
-    if (motion && b->part.moving) {
-        flr_twist of_b = flr_twist_move(motion[other], flr_vec3_neg(a_to_b));
-        params.motion = flr_twist_add(params.motion, flr_twist_scale(of_b, -1));
-    }
-
-    flr_contact_result *r = &told->contact;
-    flr_contact_pair_aim(pairs->query_context, a->part.shape.shell, b->part.shape.table);
-    flr_near_notes *notes = begin_notes(pairs, (uint32_t)(told - pairs->results));
-    flr_contact_query(pairs->query_context, T_a, T_b, &params, r);
-    if (notes->known) pairs->chunks_used += notes->count;
-    told->pair = pair;
-    told->opposite = flr_wrench_move(flr_wrench_scale(r->wrench, -1), a_to_b);
-    flr_wrench braking = flr_wrench_make(r->braking_turn, r->braking);
-    add_total(&pairs->totals[pair.shell], r, r->wrench, braking);
-    add_total(&pairs->totals[other], r, told->opposite,
-              flr_wrench_move(flr_wrench_scale(braking, -1), a_to_b));
-
-    /* its contacts behind those of the pairs before */
-    uint32_t room = pairs->def.contacts - pairs->contact_count;
-    if (r->listed > room) r->listed = room;
-    told->first = pairs->contact_count;
-    memcpy(pairs->contacts + told->first, flr_contact_list(pairs->query_context),
-           r->listed * sizeof *pairs->contacts);
-    pairs->contact_count += r->listed;
-}
-
-void flr_pairs_query(flr_pairs *pairs, const flr_twist *motion)
-{
-    forget_answers(pairs);
-    for (uint32_t i = 0; i < pairs->count; i++)
-        ask(pairs, pairs->lists[pairs->current][i], motion, &pairs->results[i]);
-    pairs->answered = pairs->count;
-}
-
-/* What was noted for a pair, or the notes of nothing. Motions are checked in the order of the list, so the next one is mostly it. */
-static flr_near_notes *find_notes(flr_pairs *pairs, flr_pair pair)
-{
-    uint32_t count = pairs->answered < NOTED ? pairs->answered : NOTED;
-    for (uint32_t k = 0; k < count; k++) {
-        uint32_t i = (pairs->checked + k) % count;
-        const flr_pair *at = &pairs->results[i].pair;
-        if (at->shell != pair.shell || at->voxmap != pair.voxmap) continue;
-        pairs->checked = i;
-        return &pairs->notes[i];
-    }
-    return &pairs->notes[NOTED];
-}
-
-void flr_pairs_check_motion(flr_pairs *pairs, flr_pair pair, flr_pose T_world_shell,
-                            flr_pose T_world_voxmap, const flr_motion_check_params *params,
-                            flr_motion_check_result *result)
-{
-    bool merged = pair.voxmap == FLR_PAIRS_MERGED;
-    const flr_pairs_part *a = &pairs->places[pair.shell].part,
-                         *b = &pairs->places[merged ? pairs->def.parts : pair.voxmap].part;
-    flr_motion_check_params check = *params;
-    check.centre = a->centre;
-    check.displacement = pairs->def.params.displacement;
-    flr_pose_span of_shell = {a->T_world_part, T_world_shell},
-                  of_voxmap = {b->T_world_part, merged ? b->T_world_part : T_world_voxmap};
-    flr_contact_pair_aim(pairs->query_context, a->shape.shell, b->shape.table);
-    flr_contact_pair_use_notes(pairs->query_context, find_notes(pairs, pair));
-    flr_contact_check_motion(pairs->query_context, of_shell, of_voxmap, &check, result);
-}
-
-const flr_pair_result *flr_pairs_results(const flr_pairs *pairs, uint32_t *count)
-{
-    *count = pairs->answered;
-    return pairs->results;
-}
-
-const flr_part_total *flr_pairs_total(const flr_pairs *pairs, uint32_t index)
-{
-    return &pairs->totals[index == FLR_PAIRS_MERGED ? pairs->def.parts : index];
-}
-
-const flr_contact *flr_pairs_contacts(const flr_pairs *pairs, uint32_t *count)
-{
-    *count = pairs->contact_count;
-    return pairs->contacts;
+    flr_pairs_forget_answers(pairs);
 }

@@ -70,8 +70,8 @@ expect 0 feeler make ball --out .
 [ -e scene.json ] && pass || fail "$ran: wrote no scene.json"
 cd ..
 expect 0 feeler make ball --out deep/er/ball
-expect 2 feeler make falling --number 21 --out f
-says 'from 1 to 20, not 21'
+expect 2 feeler make falling --number 101 --out f
+says 'from 1 to 100, not 101'
 expect 2 feeler make ball --number 3 --out f
 says 'ball always has the same parts'
 expect 0 feeler make ball --out dotted/.

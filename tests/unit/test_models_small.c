@@ -271,15 +271,18 @@ static double farthest(const flr_mesh *mesh)
 static void as_many_fall_as_are_asked_for(void **state)
 {
     (void)state;
-    for (uint32_t number = 1; number <= 20; number += 19) {
+    static const uint32_t numbers[] = {1, 20, 100};
+    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
+        const uint32_t number = numbers[k];
         flr_model model = build("falling", 7, number);
         assert_int_equal(model.part_count, number + 1);
+        assert_int_equal(model.mesh_count, number < 20 ? number + 1 : 21); // shapes come again
         assert_eq(model.scene.gravity.z, -9.81);
         for (size_t i = 1; i < model.part_count; i++) assert_true(model.parts[i].moving);
         flr_model_free(&model);
     }
     flr_scenario_options options = flr_default_scenario_options();
-    options.number = 21;
+    options.number = 101;
     flr_model model;
     flr_error error;
     assert_int_equal(flr_scenario_build(flr_scenario_find("falling"), &options, &model, &error),

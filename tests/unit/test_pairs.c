@@ -40,15 +40,18 @@ static int end(void **state)
     return 0;
 }
 
-static flr_pairs *make(uint32_t parts)
+static flr_pairs *make_shared(uint32_t parts, unsigned threads)
 {
     flr_pairs_def def = flr_default_pairs_def();
     def.parts = parts;
+    def.threads = threads;
     flr_pairs *pairs;
     flr_error error;
     assert_ok(flr_pairs_create(&def, &pairs, &error), error);
     return pairs;
 }
+
+static flr_pairs *make(uint32_t parts) { return make_shared(parts, 1); }
 
 /* Every third one is static; all centres are somewhere else than the origin. */
 static flr_pairs_part nth(const kit *k, uint32_t i)
@@ -148,6 +151,96 @@ static void equals_all_pairs(void **state)
     }
     assert_gt(touching, 120);
     assert_gt(apart, 120);
+}
+
+/* All results and totals of two, but for what their bounds and costs may differ by. */
+static void assert_same(const flr_pairs *a, const flr_pairs *b)
+{
+    uint32_t counts[2], contacts[2];
+    const flr_pair_result *ra = flr_pairs_results(a, &counts[0]),
+                          *rb = flr_pairs_results(b, &counts[1]);
+    const flr_contact *ca = flr_pairs_contacts(a, &contacts[0]),
+                      *cb = flr_pairs_contacts(b, &contacts[1]);
+    assert_int_equal(counts[0], counts[1]);
+    assert_int_equal(contacts[0], contacts[1]);
+    assert_memory_equal(ca, cb, contacts[0] * sizeof *ca);
+    for (uint32_t i = 0; i < counts[0]; i++) {
+        assert_int_equal(ra[i].first, rb[i].first);
+        assert_memory_equal(&ra[i].opposite, &rb[i].opposite, sizeof ra[i].opposite);
+        assert_int_equal(ra[i].contact.near, rb[i].contact.near);
+        assert_memory_equal(&ra[i].contact.braking, &rb[i].contact.braking, sizeof(flr_vec3));
+    }
+    for (uint32_t i = 0; i < PARTS; i++)
+        assert_memory_equal(&flr_pairs_total(a, i)->wrench, &flr_pairs_total(b, i)->wrench,
+                            sizeof(flr_wrench));
+}
+
+static uint64_t points_of(const flr_pairs *pairs)
+{
+    uint32_t count;
+    uint64_t points = 0;
+    const flr_pair_result *results = flr_pairs_results(pairs, &count);
+    for (uint32_t i = 0; i < count; i++) points += results[i].contact.points_tested;
+    return points;
+}
+
+static void give_parts(const kit *k, flr_pairs *pairs, const flr_pose *poses)
+{
+    for (uint32_t i = 0; i < PARTS; i++) {
+        flr_pairs_part part = nth(k, i);
+        part.T_world_part = poses[i];
+        flr_pairs_set(pairs, i, &part);
+    }
+}
+
+/* Slow motion with a jump and a change of shape now and then: what is remembered of chunks changes no contact, saves most of the
+ * points, and so do threads that share the pairs. The bounds stay bounds. */
+static void remembers(void **state)
+{
+    const kit *k = *state;
+    flr_test_random random = flr_test_random_begin("remembers");
+    flr_pose poses[PARTS];
+    flr_twist motion[PARTS];
+    random_poses(&random, PARTS, 0.03, poses);
+    flr_pairs *slow = make(PARTS), *shared = make_shared(PARTS, 3);
+    give_parts(k, slow, poses);
+    give_parts(k, shared, poses);
+    uint64_t touching = 0, apart = 0, seldom = 0, often = 0;
+    for (int frame = 0; frame < 120; frame++) {
+        for (uint32_t i = 0; i < PARTS; i++) {
+            if (i % 3 == 0) continue;
+            flr_pose by = flr_test_random_pose(&random, frame % 50 == 49 ? 0.02 : 0.0002);
+            flr_vec3 turn = flr_test_random_pose(&random, 0.01).p;
+            poses[i].p = flr_vec3_add(poses[i].p, by.p);
+            poses[i].q = flr_quat_mul(flr_quat_from_rotation_vector(turn), poses[i].q);
+            motion[i] = flr_twist_make(turn, by.p);
+        }
+        if (frame % 40 == 39) give_parts(k, slow, poses), give_parts(k, shared, poses);
+        flr_pairs *fresh = make(PARTS);
+        give_parts(k, fresh, poses);
+        flr_pairs *const all[] = {slow, shared, fresh};
+        for (int i = 0; i < 3; i++) {
+            flr_pairs_update(all[i], poses, 0.006, NULL);
+            flr_pairs_query(all[i], motion);
+        }
+        assert_same(slow, fresh);
+        assert_same(slow, shared);
+        if (frame % 8 == 0) compare(k, slow, poses, 0.006, &touching, &apart);
+        uint32_t count;
+        const flr_pair_result *now = flr_pairs_results(slow, &count),
+                              *anew = flr_pairs_results(fresh, &count);
+        for (uint32_t i = 0; i < count; i++) {
+            assert_le(now[i].contact.lower, anew[i].contact.upper);
+            assert_le(anew[i].contact.lower, now[i].contact.upper);
+        }
+        seldom += points_of(slow);
+        often += points_of(fresh);
+        flr_pairs_destroy(fresh);
+    }
+    assert_gt(touching, 50);
+    assert_lt(4 * seldom, 3 * often);
+    flr_pairs_destroy(slow);
+    flr_pairs_destroy(shared);
 }
 
 /* Totals are the sums over the pairs in their order; contacts lie one pair after the other. */
@@ -496,6 +589,7 @@ static flr_result create(void *context, flr_error *error)
     (void)context;
     flr_pairs_def def = flr_default_pairs_def();
     def.parts = 10;
+    def.threads = 2;
     flr_pairs *pairs;
     flr_result result = flr_pairs_create(&def, &pairs, error);
     if (result == FLR_OK) flr_pairs_destroy(pairs);
@@ -515,7 +609,7 @@ int main(void)
         cmocka_unit_test(no_history),       cmocka_unit_test(poses_without_sense),
         cmocka_unit_test(numbers),          cmocka_unit_test(grabbing),
         cmocka_unit_test(half_parts),       cmocka_unit_test(reach),
-        cmocka_unit_test(memory_runs_out),
+        cmocka_unit_test(memory_runs_out),  cmocka_unit_test(remembers),
     };
     return cmocka_run_group_tests_name("pairs", tests, begin, end);
 }

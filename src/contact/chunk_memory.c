@@ -1,0 +1,153 @@
+/* memories of chunks: one block for all pairs, filled from its beginning; what was given back is closed up when it is full */
+#include "contact/chunk_memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/prefault.h"
+#include "contact/contact_engine.h"
+
+#define CHUNK_MEMORY_ROUNDING 1e-6 /* voxels: what a step of the way may be off by */
+#define CHUNK_MEMORY_LONGEST  64.0 /* voxels: then counted anew, so that single precision does */
+enum { CHUNK_MEMORY_SLOTS = 1024 };
+
+struct flr_chunk_memories {
+    flr_chunk_memory slots[CHUNK_MEMORY_SLOTS]; /* `chunks` is NULL where one is free */
+    uint32_t order[CHUNK_MEMORY_SLOTS];         /* those in use, as they lie in the block */
+    uint32_t order_count;
+    uint32_t unused[CHUNK_MEMORY_SLOTS], unused_count;
+    flr_chunk_room *chunks;  /* [capacity] */
+    uint32_t capacity, used; /* up to there; … */
+    uint32_t live;           /* … of them, those of slots in use */
+    uint16_t *points;        /* likewise */
+    uint32_t point_capacity, points_used, points_live;
+};
+
+/* ---- one pair ---- */
+
+/* Nothing is known of any chunk. */
+static void forget(flr_chunk_memory *m, const flr_query *q)
+{
+    m->known = true;
+    m->moved = 0;
+    m->reach = q->reach;
+    m->around = q->around;
+    for (uint32_t i = 0; i < m->chunk_count; i++)
+        m->chunks[i] = (flr_chunk_room){.until = -1, .most = INFINITY};
+    if (m->points) memset(m->points, 0, m->point_count * sizeof *m->points);
+}
+
+/* Counts the way from here. */
+static void count_anew(flr_chunk_memory *m)
+{
+    for (uint32_t i = 0; i < m->chunk_count; i++) {
+        m->chunks[i].until -= (float)m->moved;
+        m->chunks[i].most += (float)m->moved;
+    }
+    const uint16_t way = (uint16_t)fmin(ceil(m->moved * FLR_POINT_STEPS), UINT16_MAX);
+    for (uint32_t i = 0; m->points && i < m->point_count; i++)
+        m->points[i] = (uint16_t)(m->points[i] > way ? m->points[i] - way : 0);
+    m->moved = 0;
+}
+
+void flr_chunk_memory_follow(flr_chunk_memory *m, const flr_query *q)
+{
+    const flr_shell *shell = q->frame.shell;
+    const flr_vec3 centre = flr_contact_voxels(&q->frame, (double)shell->centre[0],
+                                               (double)shell->centre[1], (double)shell->centre[2]);
+    if (!m->known || m->reach != q->reach || m->around != q->around) {
+        forget(m, q);
+    } else {
+        /* the difference of two rotations turns a vector into one that is at most this times as long */
+        double turn = 0;
+        for (int i = 0; i < 3; i++)
+            for (int k = 0; k < 3; k++) {
+                double d = q->frame.rotation.m[i][k] - m->rotation.m[i][k];
+                turn += 0.5 * d * d;
+            }
+        double radius = (double)shell->radius * q->per_metre + q->around;
+        m->moved += flr_vec3_distance(centre, m->centre) + sqrt(turn) * radius +
+                    CHUNK_MEMORY_ROUNDING * (1 + radius * 1e-3);
+        if (!(m->moved < CHUNK_MEMORY_LONGEST)) count_anew(m);
+    }
+    m->rotation = q->frame.rotation;
+    m->centre = centre;
+}
+
+/* ---- all pairs ---- */
+
+flr_chunk_memories *flr_chunk_memories_create(uint32_t chunks, uint32_t points)
+{
+    flr_chunk_memories *made = flr_prefaulted_calloc(1, sizeof *made);
+    if (!made) return NULL;
+    made->chunks = flr_prefaulted_calloc((size_t)chunks + 1, sizeof *made->chunks);
+    made->points = flr_prefaulted_calloc((size_t)points + 1, sizeof *made->points);
+    made->capacity = chunks;
+    made->point_capacity = points;
+    for (uint32_t i = CHUNK_MEMORY_SLOTS; i > 0; i--) made->unused[made->unused_count++] = i - 1;
+    if (made->chunks && made->points) return made;
+    flr_chunk_memories_destroy(made);
+    return NULL;
+}
+
+void flr_chunk_memories_destroy(flr_chunk_memories *memories)
+{
+    if (!memories) return;
+    free(memories->chunks);
+    free(memories->points);
+    free(memories);
+}
+
+/* Moves all that is in use to the beginning of the blocks. */
+static void close_up(flr_chunk_memories *all)
+{
+    all->used = all->points_used = 0;
+    for (uint32_t i = 0; i < all->order_count; i++) {
+        flr_chunk_memory *m = &all->slots[all->order[i]];
+        memmove(all->chunks + all->used, m->chunks, m->chunk_count * sizeof *m->chunks);
+        m->chunks = all->chunks + all->used;
+        all->used += m->chunk_count;
+        if (!m->points) continue;
+        memmove(all->points + all->points_used, m->points, m->point_count * sizeof *m->points);
+        m->points = all->points + all->points_used;
+        all->points_used += m->point_count;
+    }
+}
+
+uint32_t flr_chunk_memories_take(flr_chunk_memories *all, uint32_t chunks, uint32_t points)
+{
+    if (!all->unused_count || chunks > all->capacity - all->live) return FLR_NO_MEMORY_SLOT;
+    if (points > all->point_capacity - all->points_live) points = 0;
+    if (chunks > all->capacity - all->used || points > all->point_capacity - all->points_used)
+        close_up(all);
+    uint32_t slot = all->unused[--all->unused_count];
+    all->slots[slot] = (flr_chunk_memory){.chunks = all->chunks + all->used,
+                                          .points = points ? all->points + all->points_used : NULL,
+                                          .chunk_count = chunks,
+                                          .point_count = points};
+    all->used += chunks;
+    all->live += chunks;
+    all->points_used += points;
+    all->points_live += points;
+    all->order[all->order_count++] = slot;
+    return slot;
+}
+
+void flr_chunk_memories_give(flr_chunk_memories *all, uint32_t slot)
+{
+    if (slot == FLR_NO_MEMORY_SLOT) return;
+    uint32_t at = 0;
+    while (all->order[at] != slot) at++;
+    all->order_count--;
+    memmove(all->order + at, all->order + at + 1, (all->order_count - at) * sizeof *all->order);
+    all->live -= all->slots[slot].chunk_count;
+    all->points_live -= all->slots[slot].point_count;
+    all->slots[slot].chunks = NULL;
+    all->unused[all->unused_count++] = slot;
+}
+
+flr_chunk_memory *flr_chunk_memories_at(flr_chunk_memories *all, uint32_t slot)
+{
+    return slot == FLR_NO_MEMORY_SLOT ? NULL : &all->slots[slot];
+}

@@ -1,0 +1,69 @@
+/* chunk_memory.h: how far the chunks of a shell were from the other part when they were looked at last.
+ *
+ * A chunk whose points had room to spare stays out of reach until the parts have moved by that much against each other. A
+ * query with such a memory looks only at the others: it finds the same contacts, near points and sums, to the bit. The
+ * bounds of the distance may be wider, by what the parts have moved since. */
+#ifndef FLR_CONTACT_CHUNK_MEMORY_H
+#define FLR_CONTACT_CHUNK_MEMORY_H
+
+#include "feeler/math.h"
+#include "feeler/pairs.h"
+
+/* Voxels of way, counted from where `moved` of the memory is 0. */
+typedef struct flr_chunk_room {
+    float until; /* no point of the chunk comes into reach before `moved` is larger */
+    float most;  /* some point is no farther from the surface than this and `moved` */
+} flr_chunk_room;
+
+/* A point that a motion check saw above the layer comes into it no sooner than after so much way: voxels / this, from where
+ * `moved` is 0. */
+#define FLR_POINT_STEPS 512.0
+
+/* Of one pair: shell, voxmap, reach and displacement are the same, or all is forgotten. */
+typedef struct flr_chunk_memory {
+    bool known;    /* false: the following stands for nothing */
+    double moved;  /* voxels: no point of the shell has moved farther since it was 0 */
+    double reach;  /* voxels, as in flr_query */
+    double around; /* voxels, as in flr_query */
+    flr_mat3 rotation;
+    flr_vec3 centre;        /* voxels: of the shell's sphere; both at the last query */
+    flr_chunk_room *chunks; /* [chunk_count] */
+    uint16_t *points;       /* [point_count], of the shell; NULL: there was no room */
+    uint32_t chunk_count, point_count;
+} flr_chunk_memory;
+
+struct flr_query;
+
+/* Is a point above the layer as long as nothing moves farther than `moved`? */
+static inline bool flr_chunk_memory_above(const flr_chunk_memory *memory, uint32_t point,
+                                          double moved)
+{
+    return memory->points[point] > moved * FLR_POINT_STEPS + 1;
+}
+
+/* So it is until then. */
+static inline void flr_chunk_memory_keep(flr_chunk_memory *memory, uint32_t point, double until)
+{
+    memory->points[point] = until > 0 ? (uint16_t)(until * FLR_POINT_STEPS) : 0;
+}
+
+/* At the beginning of a query: how far have the points moved since the last one? */
+void flr_chunk_memory_follow(flr_chunk_memory *memory, const struct flr_query *query);
+
+/* ---- the memories of all pairs, in one block ---- */
+
+typedef struct flr_chunk_memories flr_chunk_memories;
+
+enum { FLR_NO_MEMORY_SLOT = UINT32_MAX };
+
+/* For so many chunks and points of all pairs together. NULL: not enough memory. Not RT safe, as its end. */
+flr_chunk_memories *flr_chunk_memories_create(uint32_t chunks, uint32_t points);
+void flr_chunk_memories_destroy(flr_chunk_memories *memories); /* NULL allowed */
+
+/* A slot for a pair, empty; FLR_NO_MEMORY_SLOT where there is no room. RT safe, as what follows. */
+uint32_t flr_chunk_memories_take(flr_chunk_memories *memories, uint32_t chunks, uint32_t points);
+void flr_chunk_memories_give(flr_chunk_memories *memories, uint32_t slot); /* no slot is allowed */
+/* NULL for no slot; until the next take. */
+flr_chunk_memory *flr_chunk_memories_at(flr_chunk_memories *memories, uint32_t slot);
+
+#endif

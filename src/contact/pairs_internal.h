@@ -1,0 +1,96 @@
+/* pairs_internal.h: what pairs are made of: pairs.c makes them and finds who is near, pairs_query.c queries them. */
+#ifndef FLR_CONTACT_PAIRS_INTERNAL_H
+#define FLR_CONTACT_PAIRS_INTERNAL_H
+
+#include "contact/broad.h"
+#include "contact/chunk_memory.h"
+#include "contact/contact_engine.h"
+#include "contact/contact_table.h"
+#include "contact/point.h"
+#include "contact/worker_pool.h"
+#include "feeler/pairs.h"
+
+enum {
+    NOTED = 1024, /* pairs, the first in the list, for which it is noted what is near */
+    REMEMBERED_OF_PART =
+        2048,               /* chunks for which it is remembered how far they are: for each part, */
+    MIN_REMEMBERED = 16384, /* but not fewer, */
+    MAX_REMEMBERED = 131072, /* nor more; */
+    REMEMBERED_POINTS = 32,  /* and points, for each of these chunks */
+    SHARED_PAIRS = 8 /* from so many on, threads share the pairs; with fewer, the points of each */
+};
+
+typedef struct pairs_place {
+    flr_pairs_part part;
+    double layer; /* metres of one force layer: its voxel; 0: it has no voxels */
+    double
+        beyond; /* metres: how far its surface and its layers but for the force layer reach beyond its box */
+    bool taken, grounded;
+    uint32_t generation; /* of what is here: another one after every change of shape */
+    /* where it was stood up last, where the pose makes sense */
+    flr_vec3 middle; /* of its box, world's frame */
+    flr_mat3 turn;   /* its axes in the world's */
+    flr_box3 box;    /* around all that matters of it, world's axes; … */
+    double extra;    /* metres: with so much added to its own box */
+} pairs_place;
+
+/* where the memory of a pair is, and of which two shapes */
+typedef struct pairs_slot {
+    uint32_t slot, shell, voxmap; /* FLR_NO_MEMORY_SLOT; generations */
+} pairs_slot;
+
+/* one of several threads that share the pairs */
+typedef struct pairs_worker {
+    flr_contact_pair *query_context;
+    flr_contact *contacts; /* [def.contacts], of the pairs that it took */
+    uint32_t contact_count, chunks_used;
+} pairs_worker;
+
+struct flr_pairs {
+    flr_pairs_def def;
+    flr_broad *broad;
+    pairs_place *places;      /* [def.parts + 1]: the last one is the merged static scene */
+    flr_pair *lists[2];       /* [def.pairs]: of the last update and of the one before */
+    pairs_slot *slots[2];     /* [def.pairs]: the same, what is remembered of them */
+    int current;              /* which of them is the last */
+    uint32_t count;           /* in it */
+    flr_pair_result *results; /* [def.pairs] */
+    uint32_t answered;        /* in results */
+    flr_part_total *totals;   /* [def.parts + 1] */
+    flr_contact_pair *query_context;
+    flr_chunk_memories *memories;
+    uint32_t generation;   /* the newest of a place */
+    pairs_worker *workers; /* [def.threads]; NULL where there is one thread, as the following */
+    uint8_t *worker_of;    /* [def.pairs]: the one that took a pair */
+    flr_worker_pool *pool;
+    const flr_twist *motion; /* during a query */
+    flr_near_notes *
+        notes; /* [NOTED + 1 + threads]: what the query of a pair found near, for the checks of its motion; from NOTED on, of
+                 * pairs farther behind: nothing */
+    uint32_t checked;      /* index of the pair whose motion was checked last */
+    flr_contact *contacts; /* [def.contacts] */
+    uint32_t contact_count;
+    uint32_t unfelt;
+    bool changed;                  /* parts came, went, began or ceased to move */
+    uint32_t *movers, mover_count; /* [def.parts]: those that move */
+    bool *fallen;                  /* [def.parts + 1]: is to be stood up anew */
+    bool some_fallen;
+    /* Boxes of parts that do not move stand for several updates: in the broad phase they have force layers and metres as here,
+     * of which an update needs the same and no more. Who is in the list then shows when they are compared exactly. */
+    double layers, granted;
+};
+
+static const flr_part_total flr_no_part_total = {.lower = INFINITY, .upper = INFINITY};
+
+static inline pairs_place *place_of(const flr_pairs *pairs, uint32_t index)
+{
+    return &pairs->places[index == FLR_PAIRS_MERGED ? pairs->def.parts : index];
+}
+
+/* The last answers and totals stand for nothing any more. */
+void flr_pairs_forget_answers(flr_pairs *pairs);
+
+/* One of several threads queries a pair. */
+void flr_pairs_query_shared(void *context, uint32_t item, unsigned worker);
+
+#endif

@@ -1,0 +1,226 @@
+/* queries of all pairs: one context for all of them or one a thread, sums per part in a fixed order */
+#include <string.h>
+
+#include "contact/pairs_internal.h"
+
+void flr_pairs_forget_answers(flr_pairs *pairs)
+{
+    for (uint32_t i = 0; i < pairs->answered; i++) {
+        flr_pair pair = pairs->results[i].pair;
+        pairs->totals[pair.shell] = flr_no_part_total;
+        pairs->totals[pair.voxmap == FLR_PAIRS_MERGED ? pairs->def.parts : pair.voxmap] = flr_no_part_total;
+    }
+    pairs->answered = pairs->contact_count = 0;
+}
+
+/* A pair that is near is remembered from now on, where there is room. */
+static void remember(flr_pairs *pairs, uint32_t index)
+{
+    pairs_slot *at = &pairs->slots[pairs->current][index];
+    const flr_pair pair = pairs->lists[pairs->current][index];
+    const pairs_place *a = place_of(pairs, pair.shell), *b = place_of(pairs, pair.voxmap);
+    if (at->slot != FLR_NO_MEMORY_SLOT) return;
+    *at = (pairs_slot){flr_chunk_memories_take(pairs->memories, a->part.shape.shell->chunk_count,
+                                               a->part.shape.shell->point_count),
+                       a->generation, b->generation};
+}
+
+static void add_total(flr_part_total *total, const flr_contact_result *r, flr_wrench wrench,
+                      flr_wrench braking)
+{
+    total->wrench = flr_wrench_add(total->wrench, wrench);
+    total->braking = flr_vec3_add(total->braking, braking.force);
+    total->braking_turn = flr_vec3_add(total->braking_turn, braking.torque);
+    total->pairs++;
+    total->contacts += r->contacts;
+    total->penetrations += r->penetrations;
+    total->near += r->near;
+    total->lower = r->lower < total->lower ? r->lower : total->lower;
+    total->upper = r->upper < total->upper ? r->upper : total->upper;
+}
+
+/* From one part of a pair to the other: from where to where torques are moved. */
+static flr_vec3 centre_to_centre(const flr_pairs_part *a, const flr_pairs_part *b)
+{
+    return flr_vec3_sub(flr_pose_apply(b->T_world_part, b->centre),
+                        flr_pose_apply(a->T_world_part, a->centre));
+}
+
+/* The next query of a context notes what is near for the pair with this index, in what is left of its chunks. */
+static flr_near_notes *begin_notes(flr_pairs *pairs, uint32_t index, flr_contact_pair *context,
+                                   uint32_t chunks_used)
+{
+    flr_near_notes *notes = &pairs->notes[index];
+    *notes = (flr_near_notes){.capacity = index < NOTED ? FLR_NEAR_CHUNKS - chunks_used : 0,
+                              .chunks = flr_contact_pair_chunks(context) + chunks_used};
+    flr_contact_pair_use_notes(context, notes);
+    return notes;
+}
+
+/* Chunks that are used with those that were noted last. Once there was no room, there is none for the pairs behind. */
+static uint32_t chunks_after(const flr_near_notes *notes, uint32_t used)
+{
+    if (notes->full || (notes->known && notes->count > FLR_NEAR_CHUNKS - used))
+        return FLR_NEAR_CHUNKS;
+    return notes->known ? used + notes->count : used;
+}
+
+/* Queries the pair with this index; its motion may be NULL: at rest. Writes its result and notes, and nothing else. Returns
+ * how many chunks are used then. */
+static uint32_t query_pair(flr_pairs *pairs, uint32_t index, unsigned worker,
+                           flr_contact_pair *context, uint32_t chunks_used)
+{
+    const flr_pair pair = pairs->lists[pairs->current][index];
+    const flr_pairs_part *a = &place_of(pairs, pair.shell)->part,
+                         *b = &place_of(pairs, pair.voxmap)->part;
+    const flr_twist *motion = pairs->motion;
+    flr_contact_params params = pairs->def.params;
+    params.centre = a->centre;
+    params.motion = flr_twist_make(flr_vec3_zero(), flr_vec3_zero());
+    if (motion && a->moving) params.motion = motion[pair.shell];
+    if (motion && b->moving) {
+        flr_twist of_b = flr_twist_move(motion[pair.voxmap], flr_vec3_neg(centre_to_centre(a, b)));
+        params.motion = flr_twist_add(params.motion, flr_twist_scale(of_b, -1));
+    }
+    flr_contact_pair_aim(context, a->shape.shell, b->shape.table);
+    flr_near_notes *notes =
+        begin_notes(pairs, index < NOTED ? index : NOTED + worker, context, chunks_used);
+    flr_contact_pair_use_memory(
+        context, flr_chunk_memories_at(pairs->memories, pairs->slots[pairs->current][index].slot));
+    pairs->results[index].pair = pair;
+    flr_contact_query(context, a->T_world_part, b->T_world_part, &params,
+                      &pairs->results[index].contact);
+    if (index < NOTED) return chunks_after(notes, chunks_used);
+    notes->known = false;
+    return chunks_used;
+}
+
+/* Adds what a query found to the two parts, and its contacts behind those of the pairs before. */
+static void add_result(flr_pairs *pairs, uint32_t index, const flr_contact *contacts)
+{
+    flr_pair_result *told = &pairs->results[index];
+    flr_contact_result *r = &told->contact;
+    const flr_pairs_part *a = &place_of(pairs, told->pair.shell)->part,
+                         *b = &place_of(pairs, told->pair.voxmap)->part;
+    const uint32_t other =
+        told->pair.voxmap == FLR_PAIRS_MERGED ? pairs->def.parts : told->pair.voxmap;
+    const flr_vec3 a_to_b = centre_to_centre(a, b);
+    told->opposite = flr_wrench_move(flr_wrench_scale(r->wrench, -1), a_to_b);
+    flr_wrench braking = flr_wrench_make(r->braking_turn, r->braking);
+    add_total(&pairs->totals[told->pair.shell], r, r->wrench, braking);
+    add_total(&pairs->totals[other], r, told->opposite,
+              flr_wrench_move(flr_wrench_scale(braking, -1), a_to_b));
+    uint32_t room = pairs->def.contacts - pairs->contact_count;
+    if (r->listed > room) r->listed = room;
+    told->first = pairs->contact_count;
+    memcpy(pairs->contacts + told->first, contacts, r->listed * sizeof *pairs->contacts);
+    pairs->contact_count += r->listed;
+    if (!r->far) remember(pairs, index);
+}
+
+/* One of several threads: its contacts and notes stay with it until all are done. It takes pairs in ascending order, so it has
+ * room for as many contacts as the list. */
+void flr_pairs_query_shared(void *context, uint32_t item, unsigned worker)
+{
+    flr_pairs *pairs = context;
+    pairs_worker *w = &pairs->workers[worker];
+    flr_contact_result *r = &pairs->results[item].contact;
+    w->chunks_used = query_pair(pairs, item, worker, w->query_context, w->chunks_used);
+    uint32_t room = pairs->def.contacts - w->contact_count;
+    if (r->listed > room) r->listed = room;
+    pairs->results[item].first = w->contact_count;
+    memcpy(w->contacts + w->contact_count, flr_contact_list(w->query_context),
+           r->listed * sizeof *w->contacts);
+    w->contact_count += r->listed;
+    pairs->worker_of[item] = (uint8_t)worker;
+}
+
+/* Threads share the pairs. What comes out is what one thread would have found, to the bit. */
+static void query_together(flr_pairs *pairs)
+{
+    for (unsigned i = 0; i < pairs->def.threads; i++)
+        pairs->workers[i].contact_count = pairs->workers[i].chunks_used = 0;
+    flr_worker_pool_run(pairs->pool, pairs->count);
+    flr_contact_pair_memory(pairs->query_context)->known = false; /* as after any query */
+    uint32_t used = 0;
+    for (uint32_t i = 0; i < pairs->count; i++) {
+        const pairs_worker *w = &pairs->workers[pairs->worker_of[i]];
+        add_result(pairs, i, w->contacts + pairs->results[i].first);
+        /* one thread would have had room for so many */
+        if (i >= NOTED) continue;
+        flr_near_notes *notes = &pairs->notes[i];
+        const uint32_t after = chunks_after(notes, used);
+        notes->known = notes->known && notes->count <= FLR_NEAR_CHUNKS - used;
+        used = after;
+    }
+}
+
+void flr_pairs_query(flr_pairs *pairs, const flr_twist *motion)
+{
+    flr_pairs_forget_answers(pairs);
+    pairs->motion = motion;
+    if (pairs->pool && pairs->count >= SHARED_PAIRS) {
+        query_together(pairs);
+    } else {
+        uint32_t used = 0;
+        for (uint32_t i = 0; i < pairs->count; i++) {
+            used = query_pair(pairs, i, 0, pairs->query_context, used);
+            add_result(pairs, i, flr_contact_list(pairs->query_context));
+        }
+    }
+    pairs->answered = pairs->count;
+}
+
+/* The index of a pair for which it was noted what is near, or NOTED. Motions are checked in the order of the list, so the next
+ * one is mostly it. */
+static uint32_t find_notes(flr_pairs *pairs, flr_pair pair)
+{
+    uint32_t count = pairs->answered < NOTED ? pairs->answered : NOTED;
+    for (uint32_t k = 0; k < count; k++) {
+        uint32_t i = (pairs->checked + k) % count;
+        const flr_pair *at = &pairs->results[i].pair;
+        if (at->shell != pair.shell || at->voxmap != pair.voxmap) continue;
+        pairs->checked = i;
+        return i;
+    }
+    return NOTED;
+}
+
+void flr_pairs_check_motion(flr_pairs *pairs, flr_pair pair, flr_pose T_world_shell,
+                            flr_pose T_world_voxmap, const flr_motion_check_params *params,
+                            flr_motion_check_result *result)
+{
+    bool merged = pair.voxmap == FLR_PAIRS_MERGED;
+    const flr_pairs_part *a = &pairs->places[pair.shell].part,
+                         *b = &pairs->places[merged ? pairs->def.parts : pair.voxmap].part;
+    flr_motion_check_params check = *params;
+    check.centre = a->centre;
+    check.displacement = pairs->def.params.displacement;
+    flr_pose_span of_shell = {a->T_world_part, T_world_shell},
+                  of_voxmap = {b->T_world_part, merged ? b->T_world_part : T_world_voxmap};
+    flr_contact_pair_aim(pairs->query_context, a->shape.shell, b->shape.table);
+    const uint32_t index = find_notes(pairs, pair);
+    flr_contact_pair_use_notes(pairs->query_context, &pairs->notes[index]);
+    if (index < NOTED)
+        flr_contact_pair_use_memory(
+            pairs->query_context,
+            flr_chunk_memories_at(pairs->memories, pairs->slots[pairs->current][index].slot));
+    flr_contact_check_motion(pairs->query_context, of_shell, of_voxmap, &check, result);
+}
+
+const flr_pair_result *flr_pairs_results(const flr_pairs *pairs, uint32_t *count)
+{
+    *count = pairs->answered;
+    return pairs->results;
+}
+
+const flr_part_total *flr_pairs_total(const flr_pairs *pairs, uint32_t index)
+{
+    return &pairs->totals[index == FLR_PAIRS_MERGED ? pairs->def.parts : index];
+}
+
+const flr_contact *flr_pairs_contacts(const flr_pairs *pairs, uint32_t *count)
+{
+    *count = pairs->contact_count;
+    return pairs->contacts;
+}
