@@ -30,6 +30,8 @@ typedef struct pairs_place {
 struct flr_pairs {
     flr_pairs_def def;
     flr_broad *broad;
+    bool (*may_touch)(const void *context, uint32_t a, uint32_t b); /* NULL: all may */
+    const void *filter_context;
     pairs_place *places;      /* [def.parts + 1]: the last one is the merged static scene */
     flr_pair *lists[2];       /* [def.pairs]: of the last update and of the one before */
     int current;              /* which of them is the last */
@@ -282,6 +284,14 @@ void flr_pairs_place(flr_pairs *pairs, uint32_t index, flr_pose T_world_part)
     fell(pairs, index);
 }
 
+void flr_pairs_set_filter(flr_pairs *pairs,
+                          bool (*may_touch)(const void *context, uint32_t a, uint32_t b),
+                          const void *context)
+{
+    pairs->may_touch = may_touch;
+    pairs->filter_context = context;
+}
+
 void flr_pairs_set_params(flr_pairs *pairs, const flr_contact_params *params)
 {
     pairs->def.params = *params;
@@ -516,6 +526,9 @@ void flr_pairs_update(flr_pairs *pairs, const flr_pose *T_world_part, double ran
     for (size_t i = 0; i < found.count; i++) {
         flr_pair pair = roles(pairs, (uint32_t)found.keys[i], (uint32_t)(found.keys[i] >> 32));
         pairs_place *a = place_of(pairs, pair.shell), *b = place_of(pairs, pair.voxmap);
+        if (pairs->may_touch && pair.voxmap != FLR_PAIRS_MERGED &&
+            !pairs->may_touch(pairs->filter_context, pair.shell, pair.voxmap))
+            continue;
         if (meet(a, b, layers, extra) && !apart(a, b, layers, extra)) list[count++] = pair;
     }
     uint32_t same = in_common(before, pairs->count, list, count);
