@@ -44,8 +44,11 @@ typedef struct building {
     flr_mechanism *m;
     uint32_t *up;     /* [part_count + 1]: sets of parts that are one body; the last one is the world */
     bool *used;       /* [joint_count]: in a tree */
-    bool *seen;       /* [part_count]: the body of this leader has its place */
+    uint32_t *body;   /* [part_count]: of a leader; none: not yet, or it has none */
+    bool *tied;       /* [part_count]: something ties this leader … */
+    bool *jointed;    /* … a joint does */
     uint32_t *queue;  /* [part_count] leaders */
+    struct grouped *groups; /* [part_count] */
     flr_error *error;
 } building;
 
@@ -110,6 +113,30 @@ static flr_result check_joint(const building *b, uint32_t i)
     return FLR_OK;
 }
 
+/* a part and its group, to be sorted */
+typedef struct grouped {
+    uint32_t group, part;
+} grouped;
+
+static int by_group(const void *a, const void *b)
+{
+    const grouped *x = a, *y = b;
+    if (x->group != y->group) return x->group < y->group ? -1 : 1;
+    return x->part < y->part ? -1 : x->part > y->part;
+}
+
+static void unite_groups(building *b)
+{
+    const flr_mechanism_def *def = b->def;
+    uint32_t count = 0;
+    for (uint32_t i = 0; def->groups && i < def->part_count; i++)
+        if (def->groups[i] != FLR_MECHANISM_NONE) b->groups[count++] = (grouped){def->groups[i], i};
+    qsort(b->groups, count, sizeof *b->groups, by_group);
+    for (uint32_t i = 1; i < count; i++)
+        if (b->groups[i].group == b->groups[i - 1].group)
+            unite(b->up, def->part_count, b->groups[i - 1].part, b->groups[i].part);
+}
+
 /* Parts of a group and of fixed joints become one; then the other joints must tie two of them. */
 static flr_result unite_all(building *b)
 {
@@ -118,14 +145,7 @@ static flr_result unite_all(building *b)
     for (uint32_t i = 0; i <= world; i++) b->up[i] = i;
     for (uint32_t i = 0; i < def->part_count; i++)
         if (def->fixed[i]) unite(b->up, world, world, i);
-    for (uint32_t i = 0; def->groups && i < def->part_count; i++) {
-        if (def->groups[i] == FLR_MECHANISM_NONE) continue;
-        for (uint32_t k = 0; k < i; k++)
-            if (def->groups[k] == def->groups[i]) {
-                unite(b->up, world, k, i);
-                break;
-            }
-    }
+    unite_groups(b);
     for (uint32_t i = 0; i < def->joint_count; i++) {
         flr_result result = check_joint(b, i);
         if (result != FLR_OK) return result;
@@ -179,7 +199,7 @@ static uint32_t add_body(building *b, uint32_t leader, uint32_t parent, uint32_t
                                                     .island = m->island_count};
     island->freedoms += own;
     island->body_count++;
-    b->seen[leader] = true;
+    b->body[leader] = m->body_count;
     return m->body_count++;
 }
 
@@ -189,12 +209,13 @@ static void grow(building *b)
     flr_mechanism *m = b->m;
     const uint32_t world = b->def->part_count, first = m->islands[m->island_count].first_body;
     for (uint32_t at = first; at < m->body_count; at++)
-        for (uint32_t i = 0; i < m->joint_count; i++) {
+        for (uint32_t i = 0; b->jointed[m->bodies[at].leader] && i < m->joint_count; i++) {
             if (b->used[i] || m->joints[i].kind == FLR_JOINT_FIXED) continue;
             for (int side = 0; side < 2; side++) {
                 const uint32_t here = find(b->up, side_of(b, i, side)),
                                there = find(b->up, side_of(b, i, !side));
-                if (here != m->bodies[at].leader || there == world || b->seen[there]) continue;
+                if (here != m->bodies[at].leader || there == world || b->body[there] != FLR_MECHANISM_NONE)
+                    continue;
                 b->used[i] = true;
                 add_body(b, there, at, i, side == 1);
                 break;
@@ -229,88 +250,118 @@ static bool start_from_world(building *b, uint32_t leader)
     return false;
 }
 
-static double size_of(const building *b, const flr_mechanism_island *island)
+/* The body at a side of a joint; none: the world. */
+static uint32_t body_at(building *b, uint32_t joint, int side)
 {
-    flr_box3 box = flr_box3_empty();
-    for (uint32_t i = 0; i < b->m->joint_count; i++) {
-        bool in = false;
-        for (uint32_t k = 0; k < island->body_count && !in; k++) {
-            const uint32_t leader = b->m->bodies[island->first_body + k].leader;
-            in = find(b->up, side_of(b, i, 0)) == leader || find(b->up, side_of(b, i, 1)) == leader;
-        }
-        if (in) box = flr_box3_add(box, b->m->joints[i].point);
-    }
-    for (uint32_t k = 0; k < island->body_count; k++) {
-        const uint32_t leader = b->m->bodies[island->first_body + k].leader;
-        box = flr_box3_add(box, flr_pose_apply(b->def->T_world_part[leader], b->def->centres[leader]));
-    }
-    return flr_vec3_length(flr_box3_size(box));
+    const uint32_t leader = find(b->up, side_of(b, joint, side));
+    return leader == b->def->part_count ? FLR_MECHANISM_NONE : b->body[leader];
 }
 
-/* Which joints of the island are in no tree, and which parts are in it. */
-static void finish_island(building *b)
+/* The island that a joint works in; none: that of a fixed joint. */
+static uint32_t island_at(building *b, uint32_t joint)
+{
+    if (b->m->joints[joint].kind == FLR_JOINT_FIXED) return FLR_MECHANISM_NONE;
+    const uint32_t one = body_at(b, joint, 0), other = body_at(b, joint, 1);
+    return b->m->bodies[one == FLR_MECHANISM_NONE ? other : one].island;
+}
+
+/* Which joints are in no tree. */
+static void list_loops(building *b)
 {
     flr_mechanism *m = b->m;
-    flr_mechanism_island *island = &m->islands[m->island_count];
+    uint32_t first = 0;
     for (uint32_t i = 0; i < m->joint_count; i++) {
-        if (b->used[i] || m->joints[i].kind == FLR_JOINT_FIXED) continue;
-        const uint32_t ends[2] = {find(b->up, side_of(b, i, 0)), find(b->up, side_of(b, i, 1))};
-        bool in = false;
-        for (uint32_t k = island->first_body; k < m->body_count; k++)
-            in |= m->bodies[k].leader == ends[0] || m->bodies[k].leader == ends[1];
-        if (!in) continue;
-        b->used[i] = true;
+        m->island_of_joint[i] = island_at(b, i);
+        if (m->island_of_joint[i] != FLR_MECHANISM_NONE && !b->used[i])
+            m->islands[m->island_of_joint[i]].loop_count++;
+    }
+    for (uint32_t k = 0; k < m->island_count; k++) {
+        flr_mechanism_island *island = &m->islands[k];
+        island->first_loop = first;
+        first += island->loop_count;
+        if (m->row_room < 6 * island->loop_count) m->row_room = 6 * island->loop_count;
+        island->loop_count = 0;
+    }
+    for (uint32_t i = 0; i < m->joint_count; i++) {
+        if (m->island_of_joint[i] == FLR_MECHANISM_NONE || b->used[i]) continue;
+        flr_mechanism_island *island = &m->islands[m->island_of_joint[i]];
         m->loops[island->first_loop + island->loop_count++] = i;
     }
-    for (uint32_t p = 0; p < m->part_count; p++)
-        for (uint32_t k = island->first_body; k < m->body_count; k++) {
-            const uint32_t leader = m->bodies[k].leader;
-            if (find(b->up, p) != leader) continue;
-            m->body_of[p] = k;
-            m->T_leader[p] =
-                p == leader ? flr_pose_identity()
-                            : flr_pose_mul(flr_pose_inverse(b->def->T_world_part[leader]),
-                                           b->def->T_world_part[p]);
-            m->members[island->first_part + island->part_count++] = p;
-            break;
-        }
-    island->size = fmax(size_of(b, island), 1e-6);
-    if (m->row_room < 6 * island->loop_count) m->row_room = 6 * island->loop_count;
-    m->island_count++;
 }
 
-/* Is a leader tied to anything: a joint, or another part of its body? */
-static bool is_tied(building *b, uint32_t leader)
+/* Which parts are in which island, and where in their bodies. */
+static void list_parts(building *b)
 {
-    for (uint32_t i = 0; i < b->def->part_count; i++)
-        if (i != leader && find(b->up, i) == leader) return true;
-    for (uint32_t i = 0; i < b->def->joint_count; i++)
-        for (int side = 0; side < 2; side++)
-            if (b->def->joints[i].kind != FLR_JOINT_FIXED &&
-                find(b->up, side_of(b, i, side)) == leader)
-                return true;
-    return false;
+    flr_mechanism *m = b->m;
+    uint32_t first = 0;
+    for (uint32_t p = 0; p < m->part_count; p++) {
+        const uint32_t leader = find(b->up, p);
+        m->fixed[p] = leader == m->part_count;
+        m->body_of[p] = m->fixed[p] ? FLR_MECHANISM_NONE : b->body[leader];
+        if (m->body_of[p] == FLR_MECHANISM_NONE) continue;
+        m->islands[m->bodies[m->body_of[p]].island].part_count++;
+        m->T_leader[p] = p == leader ? flr_pose_identity()
+                                     : flr_pose_mul(flr_pose_inverse(b->def->T_world_part[leader]),
+                                                    b->def->T_world_part[p]);
+    }
+    for (uint32_t k = 0; k < m->island_count; k++) {
+        m->islands[k].first_part = first;
+        first += m->islands[k].part_count;
+        m->islands[k].part_count = 0;
+    }
+    for (uint32_t p = 0; p < m->part_count; p++) {
+        if (m->body_of[p] == FLR_MECHANISM_NONE) continue;
+        flr_mechanism_island *island = &m->islands[m->bodies[m->body_of[p]].island];
+        m->members[island->first_part + island->part_count++] = p;
+    }
+}
+
+/* How large islands are: from their joints and centres of mass. */
+static void measure_islands(building *b)
+{
+    flr_mechanism *m = b->m;
+    for (uint32_t k = 0; k < m->island_count; k++) {
+        flr_box3 box = flr_box3_empty();
+        for (uint32_t i = 0; m->islands[k].body_count > 1 && i < m->joint_count; i++)
+            if (m->island_of_joint[i] == k) box = flr_box3_add(box, m->joints[i].point);
+        for (uint32_t i = 0; i < m->islands[k].body_count; i++) {
+            const uint32_t leader = m->bodies[m->islands[k].first_body + i].leader;
+            const flr_pose T = b->def->T_world_part[leader];
+            box = flr_box3_add(box, flr_pose_apply(T, b->def->centres[leader]));
+        }
+        m->islands[k].size = fmax(flr_vec3_length(flr_box3_size(box)), 1e-6);
+    }
 }
 
 static flr_result make_islands(building *b)
 {
     flr_mechanism *m = b->m;
-    uint32_t parts = 0, loops = 0;
     for (uint32_t i = 0; i < m->part_count; i++) {
-        m->fixed[i] = find(b->up, i) == m->part_count;
-        if (find(b->up, i) != i || b->seen[i] || !is_tied(b, i)) continue;
-        m->islands[m->island_count] = (flr_mechanism_island){
-            .first_body = m->body_count, .first_part = parts, .first_loop = loops};
-        if (!start_from_world(b, i)) add_body(b, i, FLR_MECHANISM_NONE, FLR_MECHANISM_NONE, false);
+        const uint32_t leader = find(b->up, i);
+        b->body[i] = FLR_MECHANISM_NONE;
+        if (leader != i && leader != m->part_count) b->tied[leader] = true;
+    }
+    for (uint32_t i = 0; i < m->joint_count; i++)
+        for (int side = 0; side < 2; side++) {
+            const uint32_t leader = find(b->up, side_of(b, i, side));
+            if (m->joints[i].kind != FLR_JOINT_FIXED && leader != m->part_count)
+                b->tied[leader] = b->jointed[leader] = true;
+        }
+    for (uint32_t i = 0; i < m->part_count; i++) {
+        if (!b->tied[i] || b->body[i] != FLR_MECHANISM_NONE) continue;
+        m->islands[m->island_count] = (flr_mechanism_island){.first_body = m->body_count};
+        if (!b->jointed[i] || !start_from_world(b, i))
+            add_body(b, i, FLR_MECHANISM_NONE, FLR_MECHANISM_NONE, false);
         grow(b);
         if (m->islands[m->island_count].freedoms > FLR_MECHANISM_FREEDOMS)
             return flr_fail(b->error, FLR_BAD_ARGUMENT,
                             "joints connect bodies with %u freedoms of motion; at most %d are possible",
                             m->islands[m->island_count].freedoms, FLR_MECHANISM_FREEDOMS);
-        finish_island(b);
-        parts += m->islands[m->island_count - 1].part_count;
-        loops += m->islands[m->island_count - 1].loop_count;
+        m->island_count++;
     }
+    list_loops(b);
+    list_parts(b);
+    measure_islands(b);
     return FLR_OK;
 }
 
@@ -329,11 +380,15 @@ static bool allocate(flr_mechanism *m, building *b)
     m->fixed = flr_prefaulted_calloc(parts, sizeof *m->fixed);
     b->up = calloc(parts, sizeof *b->up);
     b->used = calloc(joints, sizeof *b->used);
-    b->seen = calloc(parts, sizeof *b->seen);
+    b->body = calloc(parts, sizeof *b->body);
+    b->tied = calloc(parts, sizeof *b->tied);
+    b->jointed = calloc(parts, sizeof *b->jointed);
+    b->groups = calloc(parts, sizeof *b->groups);
+    m->island_of_joint = flr_prefaulted_calloc(joints, sizeof *m->island_of_joint);
     b->queue = calloc(parts, sizeof *b->queue);
     return m->joints && m->T_side[0] && m->T_side[1] && m->bodies && m->islands && m->members &&
-           m->loops && m->body_of && m->T_leader && m->fixed && b->up && b->used && b->seen &&
-           b->queue;
+           m->loops && m->body_of && m->T_leader && m->fixed && m->island_of_joint && b->up &&
+           b->used && b->body && b->tied && b->jointed && b->groups && b->queue;
 }
 
 flr_result flr_mechanism_create(const flr_mechanism_def *def, flr_mechanism **made, flr_error *error)
@@ -347,8 +402,6 @@ flr_result flr_mechanism_create(const flr_mechanism_def *def, flr_mechanism **ma
                                         : flr_fail(error, FLR_NO_MEMORY,
                                                    "not enough memory for joints of %u parts",
                                                    def->part_count);
-    for (uint32_t i = 0; result == FLR_OK && i < def->part_count; i++)
-        m->body_of[i] = FLR_MECHANISM_NONE;
     if (result == FLR_OK) result = unite_all(&b);
     if (result == FLR_OK) {
         make_frames(&b);
@@ -360,7 +413,10 @@ flr_result flr_mechanism_create(const flr_mechanism_def *def, flr_mechanism **ma
     }
     free(b.up);
     free(b.used);
-    free(b.seen);
+    free(b.body);
+    free(b.tied);
+    free(b.jointed);
+    free(b.groups);
     free(b.queue);
     if (result != FLR_OK) {
         flr_mechanism_destroy(m);
@@ -382,6 +438,7 @@ void flr_mechanism_destroy(flr_mechanism *m)
     free(m->body_of);
     free(m->T_leader);
     free(m->fixed);
+    free(m->island_of_joint);
     free(m->rows);
     free(m);
 }
@@ -417,13 +474,10 @@ bool flr_mechanism_may_touch(const flr_mechanism *m, uint32_t a, uint32_t b)
 
 uint32_t flr_mechanism_freedom(const flr_mechanism *m, uint32_t joint, uint32_t *island)
 {
-    for (uint32_t i = 0; i < m->body_count; i++)
-        if (m->bodies[i].joint == joint) {
-            *island = m->bodies[i].island;
-            return m->bodies[i].first;
-        }
-    for (uint32_t i = 0; i < m->island_count; i++)
-        for (uint32_t k = 0; k < m->islands[i].loop_count; k++)
-            if (m->loops[m->islands[i].first_loop + k] == joint) *island = i;
+    *island = m->island_of_joint[joint];
+    if (*island == FLR_MECHANISM_NONE) return FLR_MECHANISM_NONE;
+    const flr_mechanism_island *of = &m->islands[*island];
+    for (uint32_t i = of->first_body; i < of->first_body + of->body_count; i++)
+        if (m->bodies[i].joint == joint) return m->bodies[i].first;
     return FLR_MECHANISM_NONE;
 }

@@ -57,6 +57,7 @@ typedef struct flr_mechanism {
     uint32_t *members, *loops;
     uint32_t *body_of;     /* [part_count]; none: it does not move, or nothing ties it */
     flr_pose *T_leader;    /* [part_count]: T_leader_part */
+    uint32_t *island_of_joint; /* [joint_count]; none: of a fixed one */
     bool *fixed;           /* [part_count]: static, or fixed to what is */
     double (*rows)[FLR_MECHANISM_FREEDOMS + 1]; /* of the island with most loops, and right sides */
     uint32_t row_room;
@@ -108,7 +109,7 @@ double flr_mechanism_advance(const flr_mechanism *m, uint32_t island, const flr_
                              const double *change, const bool *held, flr_joint_position *positions,
                              flr_pose *T_world_part);
 
-/* Freedoms that a joint has; those of a joint of the tree in its island, or none. */
+/* Freedoms that a joint has; its island, and the first of its freedoms there: none for one that closes a loop. */
 uint32_t flr_joint_freedoms(flr_joint_kind kind);
 uint32_t flr_mechanism_freedom(const flr_mechanism *m, uint32_t joint, uint32_t *island);
 
