@@ -111,6 +111,12 @@ FLR_API void flr_pairs_set_moving(flr_pairs *pairs, uint32_t index, bool moving)
  * belongs to it. */
 FLR_API void flr_pairs_place(flr_pairs *pairs, uint32_t index, flr_pose T_world_part);
 
+/* Which parts may touch at all: pairs for which it returns false are left out; NULL (the default): none is. Not called for
+ * the merged static scene. It must be RT safe. */
+FLR_API void flr_pairs_set_filter(flr_pairs *pairs,
+                                  bool (*may_touch)(const void *context, uint32_t a, uint32_t b),
+                                  const void *context);
+
 FLR_API void flr_pairs_set_params(flr_pairs *pairs, const flr_contact_params *params);
 
 /* Static parts in one voxmap. */

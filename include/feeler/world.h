@@ -60,6 +60,7 @@
 #include "feeler/contact.h"
 #include "feeler/dynamics.h"
 #include "feeler/fit.h"
+#include "feeler/joint.h"
 #include "feeler/pairs.h"
 #include "feeler/probe.h"
 #include "feeler/spheres.h"
@@ -195,6 +196,12 @@ FLR_API double flr_world_felt_mass(const flr_world_params *params);
 typedef struct flr_world_def {
     const flr_world_part *parts; /* [part_count]; copied */
     uint32_t part_count;         /* up to FLR_WORLD_PARTS */
+    /* [part_count]: parts with the same number are rigid: they move as one body, with their inertia together,
+     * and do not touch each other. FLR_NO_PART: it moves by itself. NULL (the default): all do. Not for the sphere
+     * engine, as joints; copied */
+    const uint32_t *groups;
+    const flr_joint *joints; /* [joint_count]; copied. A part that joints fix to what is static is static, too */
+    uint32_t joint_count;
     uint32_t hand_count;         /* up to FLR_WORLD_HANDS; default 1 */
     double dt;                   /* s, 1e-5 … 0.1; default 0.001 */
     flr_world_params params;
@@ -223,7 +230,7 @@ FLR_API bool flr_world_set_merged(flr_world *world, const flr_pairs_merged *merg
 
 /* Grabs a part at the hand's pose of the last step (or of the first input to come). False:
  * the part is static, the hand's tool is a point, or there is no such hand or part. A hand that holds another lets go of it
- * first. Up to FLR_STEP_PULLS hands may hold one part. */
+ * first. Up to FLR_STEP_PULLS hands may hold one part. Of a rigid group, the hand holds the part with the lowest index. */
 FLR_API bool flr_world_grab(flr_world *world, uint32_t hand, uint32_t part);
 /* The same with the hand at a pose, at rest: it takes the part there. False also where it is no pose. */
 FLR_API bool flr_world_grab_at(flr_world *world, uint32_t hand, uint32_t part,
@@ -355,7 +362,11 @@ FLR_API flr_world_constraint flr_default_world_constraint(void);
 FLR_API bool flr_world_constrain(flr_world *world, uint32_t part,
                                  const flr_world_constraint *constraint);
 
-/* Whether the part moves: by itself, in a hand, or by a remote coupling. */
+/* Where a joint is, by its index in the definition. False: there is no such joint. RT safe. */
+FLR_API bool flr_world_joint(const flr_world *world, uint32_t joint, flr_joint_position *position);
+
+/* Whether the part moves: by itself, in a hand, or by a remote coupling, or with a part that does, by a group or a
+ * joint. */
 FLR_API bool flr_world_moves(const flr_world *world, uint32_t part);
 
 /* ---- a step; RT safe ---- */

@@ -196,6 +196,14 @@ void flr_pairs_place(flr_pairs *pairs, uint32_t index, flr_pose T_world_part)
     fell(pairs, index);
 }
 
+void flr_pairs_set_filter(flr_pairs *pairs,
+                          bool (*may_touch)(const void *context, uint32_t a, uint32_t b),
+                          const void *context)
+{
+    pairs->may_touch = may_touch;
+    pairs->filter_context = context;
+}
+
 void flr_pairs_set_params(flr_pairs *pairs, const flr_contact_params *params)
 {
     pairs->def.params = *params;
@@ -434,6 +442,9 @@ void flr_pairs_update(flr_pairs *pairs, const flr_pose *T_world_part, double ran
     for (size_t i = 0; i < found.count; i++) {
         flr_pair pair = roles(pairs, (uint32_t)found.keys[i], (uint32_t)(found.keys[i] >> 32));
         pairs_place *a = place_of(pairs, pair.shell), *b = place_of(pairs, pair.voxmap);
+        if (pairs->may_touch && pair.voxmap != FLR_PAIRS_MERGED &&
+            !pairs->may_touch(pairs->filter_context, pair.shell, pair.voxmap))
+            continue;
         if (meet(a, b, layers, extra) && !apart(a, b, layers, extra)) list[count++] = pair;
     }
     uint32_t same = carry(pairs, list, count);

@@ -49,6 +49,8 @@ typedef struct pairs_worker {
 struct flr_pairs {
     flr_pairs_def def;
     flr_broad *broad;
+    bool (*may_touch)(const void *context, uint32_t a, uint32_t b); /* NULL: all may */
+    const void *filter_context;
     pairs_place *places;      /* [def.parts + 1]: the last one is the merged static scene */
     flr_pair *lists[2];       /* [def.pairs]: of the last update and of the one before */
     pairs_slot *slots[2];     /* [def.pairs]: the same, what is remembered of them */

@@ -70,7 +70,7 @@ static flr_vec3 spring_force(const flr_spring *s, flr_vec3 y)
 
 /* ---- Newton ---- */
 
-static void place(flr_problem *problem, flr_vec6 x)
+void flr_problem_place(flr_problem *problem, flr_vec6 x)
 {
     for (uint32_t i = 0; i < problem->touch_count; i++) {
         flr_touch *t = &problem->touches[i];
@@ -83,7 +83,7 @@ static void place(flr_problem *problem, flr_vec6 x)
     }
 }
 
-static void aim(flr_problem *problem, flr_vec6 step)
+void flr_problem_aim(flr_problem *problem, flr_vec6 step)
 {
     for (uint32_t i = 0; i < problem->touch_count; i++) {
         flr_touch *t = &problem->touches[i];
@@ -104,7 +104,7 @@ static void oppose(flr_vec6 *gradient, double dt, flr_vec3 arm, flr_vec3 force)
 }
 
 /* M (x - x0) - dt W */
-static flr_vec6 bare_gradient(const flr_problem *problem, flr_vec6 x)
+flr_vec6 flr_problem_bare_gradient(const flr_problem *problem, flr_vec6 x)
 {
     flr_vec6 change = flr_vec6_add_scaled(x, -1, problem->start);
     return flr_vec6_add_scaled(flr_mat6_apply(&problem->inertia, change), -1, problem->impulse);
@@ -155,9 +155,10 @@ static void add_spring(const flr_problem *problem, const flr_spring *s, flr_vec6
         for (int k = 0; k <= i; k++) hessian->m[i][k] += c.m[i][k];
 }
 
-static void assemble(const flr_problem *problem, flr_vec6 x, flr_vec6 *gradient, flr_mat6 *hessian)
+void flr_problem_assemble(const flr_problem *problem, flr_vec6 x, flr_vec6 *gradient,
+                          flr_mat6 *hessian)
 {
-    *gradient = bare_gradient(problem, x);
+    *gradient = flr_problem_bare_gradient(problem, x);
     *hessian = problem->inertia;
     for (uint32_t i = 0; i < problem->touch_count; i++)
         add_touch(problem, &problem->touches[i], gradient, hessian);
@@ -167,7 +168,7 @@ static void assemble(const flr_problem *problem, flr_vec6 x, flr_vec6 *gradient,
 
 /* The slope of the function at x + t step, along step. `bare` and `bend` are those of its quadratic
  * part. */
-static double slope_at(const flr_problem *problem, double bare, double bend, double t)
+double flr_problem_slope(const flr_problem *problem, double bare, double bend, double t)
 {
     double work = 0;
     for (uint32_t i = 0; i < problem->touch_count; i++) {
@@ -190,10 +191,10 @@ static double slope_at(const flr_problem *problem, double bare, double bend, dou
  * `first` is the slope at the start, below zero. */
 static double search(const flr_problem *problem, flr_vec6 x, flr_vec6 step, double first)
 {
-    double bare = flr_vec6_dot(bare_gradient(problem, x), step);
+    double bare = flr_vec6_dot(flr_problem_bare_gradient(problem, x), step);
     double bend = flr_vec6_dot(flr_mat6_apply(&problem->inertia, step), step);
     double enough = -0.1 * first, low = 0, high = 1, at_low = first;
-    double at_high = slope_at(problem, bare, bend, 1);
+    double at_high = flr_problem_slope(problem, bare, bend, 1);
     if (at_high <= enough) return 1;
 
     /* between a fall and a rise: by the chord, kept off the ends so that the bracket shrinks */
@@ -201,7 +202,7 @@ static double search(const flr_problem *problem, flr_vec6 x, flr_vec6 step, doub
     for (int i = 0; i < SEARCHES; i++) {
         double part = at_low / (at_low - at_high);
         t = low + (high - low) * fmin(fmax(part, 0.05), 0.95);
-        double at = slope_at(problem, bare, bend, t);
+        double at = flr_problem_slope(problem, bare, bend, t);
         if (fabs(at) <= enough) break;
         if (at > 0)
             high = t, at_high = at;
@@ -211,7 +212,7 @@ static double search(const flr_problem *problem, flr_vec6 x, flr_vec6 step, doub
     return t;
 }
 
-static double speed_of(const flr_problem *problem, flr_vec6 x)
+double flr_problem_speed(const flr_problem *problem, flr_vec6 x)
 {
     return flr_vec3_length(flr_vec6_linear(x)) +
            flr_vec3_length(flr_vec6_angular(x)) * problem->reach;
@@ -219,11 +220,11 @@ static double speed_of(const flr_problem *problem, flr_vec6 x)
 
 static bool newton(flr_problem *problem, flr_solution *solution)
 {
-    place(problem, solution->x);
+    flr_problem_place(problem, solution->x);
     for (int i = 0; i < SOLVE_ITERATIONS; i++) {
         flr_vec6 gradient;
         flr_mat6 hessian, factor;
-        assemble(problem, solution->x, &gradient, &hessian);
+        flr_problem_assemble(problem, solution->x, &gradient, &hessian);
         if (!flr_mat6_factor(&hessian, &factor)) return false;
         flr_vec6 step = {0};
         step = flr_vec6_add_scaled(step, -1, flr_mat6_solve(&factor, gradient));
@@ -232,21 +233,21 @@ static bool newton(flr_problem *problem, flr_solution *solution)
         solution->iterations++;
 
         /* a step that moves no point by a nanometre a second is rounding */
-        double size = speed_of(problem, step);
-        if (!(first < 0) || size <= 1e-9 + 1e-9 * speed_of(problem, solution->x)) {
+        double size = flr_problem_speed(problem, step);
+        if (!(first < 0) || size <= 1e-9 + 1e-9 * flr_problem_speed(problem, solution->x)) {
             solution->x = flr_vec6_add_scaled(solution->x, 1, step);
-            place(problem, solution->x);
+            flr_problem_place(problem, solution->x);
             return true;
         }
-        aim(problem, step);
+        flr_problem_aim(problem, step);
         solution->x =
             flr_vec6_add_scaled(solution->x, search(problem, solution->x, step, first), step);
-        place(problem, solution->x);
+        flr_problem_place(problem, solution->x);
     }
     return false;
 }
 
-static void sum_forces(const flr_problem *problem, flr_solution *solution)
+void flr_problem_sum(const flr_problem *problem, flr_solution *solution)
 {
     flr_wrench contact = {0}, pull = {0};
     for (uint32_t i = 0; i < problem->touch_count; i++) {
@@ -267,7 +268,7 @@ static void sum_forces(const flr_problem *problem, flr_solution *solution)
 }
 
 /* Friction goes by these pushes. Returns by how much they have changed, as a share of all of them. */
-static double take_holds(flr_problem *problem)
+double flr_problem_take_holds(flr_problem *problem)
 {
     double change = 0, sum = 0;
     for (uint32_t i = 0; i < problem->touch_count; i++) {
@@ -281,9 +282,8 @@ static double take_holds(flr_problem *problem)
     return sum > 0 ? change / sum : 0;
 }
 
-void flr_solve(flr_problem *problem, flr_solution *solution)
+void flr_problem_begin(flr_problem *problem)
 {
-    *solution = (flr_solution){.x = problem->guessed ? problem->guess : problem->start};
     if (problem->creep == 0) problem->creep = CREEP;
     for (uint32_t i = 0; i < problem->touch_count; i++) {
         flr_touch *t = &problem->touches[i];
@@ -291,14 +291,20 @@ void flr_solve(flr_problem *problem, flr_solution *solution)
         t->away = flr_vec3_dot(t->normal, t->other);
         if (!problem->guessed || i >= problem->known) t->hold = 0;
     }
+}
+
+void flr_solve(flr_problem *problem, flr_solution *solution)
+{
+    *solution = (flr_solution){.x = problem->guessed ? problem->guess : problem->start};
+    flr_problem_begin(problem);
     solution->converged = newton(problem, solution);
 
     /* friction goes by the pushes without it, and then by those with it */
     uint32_t rounds = problem->friction ? (problem->rounds ? problem->rounds : 1) : 0;
     for (uint32_t i = 0; i < rounds; i++) {
-        double change = take_holds(problem);
+        double change = flr_problem_take_holds(problem);
         if (i > 0 && change < SAME) break;
         solution->converged = newton(problem, solution) && (solution->converged || i > 0);
     }
-    sum_forces(problem, solution);
+    flr_problem_sum(problem, solution);
 }

@@ -78,4 +78,25 @@ typedef struct flr_solution {
 
 void flr_solve(flr_problem *problem, flr_solution *solution);
 
+/* ---- its pieces, for several bodies that joints tie (joined.c) ---- */
+
+/* Makes touches ready. */
+void flr_problem_begin(flr_problem *problem);
+/* The body is at x; it goes along a line from there. */
+void flr_problem_place(flr_problem *problem, flr_vec6 x);
+void flr_problem_aim(flr_problem *problem, flr_vec6 step);
+/* Slope and curvature at x, where it was placed. */
+void flr_problem_assemble(const flr_problem *problem, flr_vec6 x, flr_vec6 *gradient,
+                          flr_mat6 *hessian);
+/* The part of the slope that does not come from touches and springs: M (x - x0) - dt W. */
+flr_vec6 flr_problem_bare_gradient(const flr_problem *problem, flr_vec6 x);
+/* The slope along the line, t of its length on. `bare` and `bend` are those of the part above. */
+double flr_problem_slope(const flr_problem *problem, double bare, double bend, double t);
+/* m/s: no point of the body is faster. */
+double flr_problem_speed(const flr_problem *problem, flr_vec6 x);
+/* Friction goes by the pushes as they are now. Returns by how much they have changed, as a share of all of them. */
+double flr_problem_take_holds(flr_problem *problem);
+/* The forces as they are now. */
+void flr_problem_sum(const flr_problem *problem, flr_solution *solution);
+
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/prefault.h"
 #include "dynamics/bound.h"
+#include "dynamics/joined.h"
 #include "dynamics/solve.h"
 
 static const double REST = 1e-4; /* quasi-static: of the inertia is left, so that all is defined */
@@ -550,7 +551,8 @@ static void add_hold(flr_step *step, const hold *h)
     add_pair(step, turn, h->stretch.turn, h->handle.angular, c->turn_stiffness, c->turn_damping);
 }
 
-static flr_vec6 implicit_step(flr_step *step, flr_vec6 start, flr_step_result *result)
+/* The problem of an implicit step, from what was gathered. */
+static void prepare(flr_step *step, flr_vec6 start)
 {
     flr_problem *problem = &step->problem;
     double dt = step->params.dt, mass = step->body.inertia.mass, lag = 0;
@@ -559,7 +561,7 @@ static flr_vec6 implicit_step(flr_step *step, flr_vec6 start, flr_step_result *r
     problem->guess = step->last;
     problem->known = step->known;
     problem->spring_count = 0;
-    bool moving = step->params.integrator == FLR_INTEGRATOR_IMPLICIT;
+    bool moving = step->params.integrator != FLR_INTEGRATOR_QUASI_STATIC;
     flr_vec6 none = {0};
     problem->inertia = step->inertia;
     problem->start = moving ? start : none;
@@ -581,16 +583,26 @@ static flr_vec6 implicit_step(flr_step *step, flr_vec6 start, flr_step_result *r
         t->slope = t->stiffness * (dt + lag * sqrt(t->share)) / t->share;
     }
     for (uint32_t i = 0; i < step->pulls; i++) add_hold(step, &step->holds[i]);
+}
+
+static flr_vec6 take_solution(flr_step *step, const flr_solution *solution, flr_step_result *result)
+{
+    if (!solution->converged) step->faults |= FLR_STEP_FAULT_SOLVE;
+    step->solved = solution->converged;
+    step->known = step->problem.touch_count;
+    step->last = solution->x;
+    result->contact = flr_wrench_add(solution->contact, step->unlisted);
+    result->pull = solution->pull;
+    result->iterations = solution->iterations;
+    return solution->x;
+}
+
+static flr_vec6 implicit_step(flr_step *step, flr_vec6 start, flr_step_result *result)
+{
     flr_solution solution;
-    flr_solve(problem, &solution);
-    if (!solution.converged) step->faults |= FLR_STEP_FAULT_SOLVE;
-    step->solved = solution.converged;
-    step->known = problem->touch_count;
-    step->last = solution.x;
-    result->contact = flr_wrench_add(solution.contact, step->unlisted);
-    result->pull = solution.pull;
-    result->iterations = solution.iterations;
-    return solution.x;
+    prepare(step, start);
+    flr_solve(&step->problem, &solution);
+    return take_solution(step, &solution, result);
 }
 
 static bool wrench_is_finite(flr_wrench wrench)
@@ -598,17 +610,9 @@ static bool wrench_is_finite(flr_wrench wrench)
     return flr_vec3_is_finite(wrench.torque) && flr_vec3_is_finite(wrench.force);
 }
 
-void flr_step_solve(flr_step *step, flr_step_result *result)
+/* What a velocity at the end of the step means. */
+static void finish(flr_step *step, flr_body body, flr_vec6 x, flr_step_result *result)
 {
-    *result = (flr_step_result){.touching = step->touching, .deepest = step->deepest};
-    if (stopped(step)) {
-        result->faults = step->faults;
-        return;
-    }
-    flr_body body = step->body;
-    flr_vec6 x = brake(step, flr_vec6_from(body.twist.angular, body.twist.linear), &result->braked);
-    x = step->params.integrator == FLR_INTEGRATOR_EXPLICIT ? explicit_step(step, x, result)
-                                                           : implicit_step(step, x, result);
     body.twist = twist_of(unlocked(step, x));
     if (!flr_vec3_is_finite(body.twist.angular) || !flr_vec3_is_finite(body.twist.linear) ||
         !wrench_is_finite(result->contact) || !wrench_is_finite(result->pull)) {
@@ -627,6 +631,43 @@ void flr_step_solve(flr_step *step, flr_step_result *result)
                                       flr_vec3_scale(body.twist.linear, dt)};
     result->fraction = flr_motion_fraction(result->motion, body.reach, step->params.travel);
     result->faults = step->faults;
+}
+
+void flr_step_solve(flr_step *step, flr_step_result *result)
+{
+    *result = (flr_step_result){.touching = step->touching, .deepest = step->deepest};
+    if (stopped(step)) {
+        result->faults = step->faults;
+        return;
+    }
+    flr_body body = step->body;
+    flr_vec6 x = brake(step, flr_vec6_from(body.twist.angular, body.twist.linear), &result->braked);
+    x = step->params.integrator == FLR_INTEGRATOR_EXPLICIT ? explicit_step(step, x, result)
+                                                           : implicit_step(step, x, result);
+    finish(step, body, x, result);
+}
+
+void flr_steps_solve(flr_step *const *steps, flr_joined *joined, flr_step_result *results)
+{
+    flr_problem *problems[FLR_JOINED_UNKNOWNS];
+    flr_solution solutions[FLR_JOINED_UNKNOWNS];
+    unsigned faults = 0;
+    for (uint32_t i = 0; i < joined->body_count; i++) {
+        flr_step *step = steps[i];
+        const flr_twist twist = step->body.twist;
+        results[i] = (flr_step_result){.touching = step->touching, .deepest = step->deepest};
+        problems[i] = &step->problem;
+        faults |= step->faults;
+        if (!stopped(step))
+            prepare(step, brake(step, flr_vec6_from(twist.angular, twist.linear), &results[i].braked));
+    }
+    if (!(faults & (FLR_STEP_FAULT_BODY | FLR_STEP_FAULT_PARAMS)))
+        flr_joined_solve(joined, problems, solutions);
+    for (uint32_t i = 0; i < joined->body_count; i++) {
+        results[i].faults = faults;
+        if (faults & (FLR_STEP_FAULT_BODY | FLR_STEP_FAULT_PARAMS)) continue;
+        finish(steps[i], steps[i]->body, take_solution(steps[i], &solutions[i], &results[i]), &results[i]);
+    }
 }
 
 void flr_step_move(const flr_step_result *result, double fraction, flr_body *body)

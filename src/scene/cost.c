@@ -17,8 +17,12 @@ enum {
     BUFFER_FACTOR = 4 /* bytes for one of the longest string, while it is read */
 };
 
-/* what an element of "parts" or "paths" takes beside the tree: itself, its name and its place */
-enum { ELEMENT = sizeof(flr_scene_part) + 48 };
+/* what an element of "parts", "joints" or "paths" takes beside the tree: itself, its name and its place */
+enum {
+    ELEMENT = (sizeof(flr_scene_joint) > sizeof(flr_scene_part) ? sizeof(flr_scene_joint)
+                                                                : sizeof(flr_scene_part)) +
+              48
+};
 
 /* what acts on a part is kept beside it, where one of these is given */
 enum { ACTS = sizeof(flr_world_constraint) + 16 };

@@ -11,6 +11,8 @@ typedef enum flr_scene_object {
     FLR_SCENE_PART,
     FLR_SCENE_POSE,
     FLR_SCENE_GROUP,
+    FLR_SCENE_JOINT,
+    FLR_SCENE_JOINT_AXIS,
     FLR_SCENE_PATH,
     FLR_SCENE_CAMERA,
     FLR_SCENE_CONTACT,

@@ -37,7 +37,8 @@ enum {
     /* bytes that reading one may take: so many times its size and so many beside, but never more than the maximum */
     FLR_SCENE_MEMORY_FACTOR = 48,
     FLR_SCENE_MEMORY_BESIDE = 1 << 16,
-    FLR_SCENE_MAX_MEMORY = 1 << 28
+    FLR_SCENE_MAX_MEMORY = 1 << 28,
+    FLR_SCENE_MAX_JOINTS = 4096
 };
 
 #define FLR_SCENE_NO_COLOUR UINT32_MAX
@@ -66,8 +67,19 @@ typedef struct flr_scene_part {
 typedef struct flr_scene_group {
     const char *name; /* unique among the groups, not empty */
     const char *in; /* the group that it is in; NULL: none; never itself, in any number of steps */
+    bool rigid; /* its parts move as one, also those of groups in it; default false. Where one of them is moving, all are */
     unsigned line, column; /* as above */
 } flr_scene_group;
+
+/* What ties two parts, or a part to the world; see feeler/joint.h. */
+typedef struct flr_scene_joint {
+    const char *name; /* unique among the joints, not empty */
+    const char *a;    /* a part, or a rigid group; NULL: the world */
+    const char *b;    /* likewise, but not the world */
+    /* metres, radians; the reader fills in `a` and `b`, the indices of the parts (of a group, its first), and leaves its name NULL */
+    flr_joint joint;
+    unsigned line, column; /* as above */
+} flr_scene_joint;
 
 /* A prepared motion of a moving part, in a pose file (see scene/pose_file.h). */
 typedef struct flr_scene_path {
@@ -88,6 +100,8 @@ typedef struct flr_scene_hand {
 
 /* "grip", "point", NULL: in the order of flr_tool. */
 extern const char *const flr_scene_tools[];
+/* "fixed", "revolute" and so on, NULL: in the order of flr_joint_kind. */
+extern const char *const flr_scene_joints[];
 /* Names of the bits FLR_LOCK_TURN_X … FLR_LOCK_Z, NULL-ended. */
 extern const char *const flr_scene_locks[];
 
@@ -133,6 +147,8 @@ typedef struct flr_scene {
     size_t part_count;
     const flr_scene_group *groups; /* [group_count], in any order, NULL when none */
     size_t group_count;
+    const flr_scene_joint *joints; /* [joint_count], NULL when none */
+    size_t joint_count;            /* at most FLR_SCENE_MAX_JOINTS */
     const flr_scene_path *paths; /* [path_count], NULL when none */
     size_t path_count;
     const flr_scene_hand *hands; /* [hand_count], NULL when none: then all take parts */
@@ -145,6 +161,9 @@ flr_scene flr_default_scene(void);
 flr_scene_part flr_default_scene_part(void);
 /* Does something besides hands and gravity push it? Then it moves by itself. */
 bool flr_scene_part_is_driven(const flr_scene_part *part);
+/* The same of a part of a scene, where springs of its joints count, too. */
+bool flr_scene_is_driven(const flr_scene *scene, size_t part);
+flr_scene_joint flr_default_scene_joint(void);
 flr_scene_contact flr_default_scene_contact(void);
 
 /* The tool of a hand, by its number: of those that the scene does not name, that of the last one. */
@@ -184,6 +203,10 @@ char *flr_scene_file(const flr_scene *scene, const char *file);
  * SIZE_MAX: none. Arrays of group_count and part_count; either may be NULL. False when memory is
  * short. The scene is one that flr_scene_read() accepts. */
 bool flr_scene_resolve_groups(const flr_scene *scene, size_t *of_group, size_t *of_part);
+
+/* Which rigid group each part is in: of_part[k] is the index of the outermost one around part k, or FLR_NO_PART. Array of
+ * part_count. False when memory is short. */
+bool flr_scene_rigid(const flr_scene *scene, uint32_t *of_part);
 
 /* The edge length of the part's voxels: its own, else the scene's; metres, 0: not given. */
 double flr_scene_part_voxel(const flr_scene *scene, size_t part);

@@ -7,6 +7,7 @@
 #include "scene/cost.h"
 #include "scene/kim.h"
 #include "scene/scene.h"
+#include "scene/scene_joint.h"
 #include "scene/value.h"
 
 /* The scene, its arrays, and the tree that owns its texts. */
@@ -17,6 +18,7 @@ typedef struct scene_block {
     flr_scene_part *parts; /* [room] */
     size_t room;
     flr_scene_group *groups;
+    flr_scene_joint *joints;
     flr_scene_path *paths;
     flr_scene_hand hands[FLR_WORLD_HANDS];
 } scene_block;
@@ -30,6 +32,7 @@ void flr_scene_destroy(flr_scene *scene)
     for (size_t i = 0; i < block->room; i++) free((void *)(uintptr_t)block->parts[i].constraint);
     free(block->parts);
     free(block->groups);
+    free(block->joints);
     free(block->paths);
     free(block);
 }
@@ -145,7 +148,9 @@ static bool read_group(const flr_value *value, flr_scene_group *group)
     *group = (flr_scene_group){0};
     if (!flr_value_object(value, FLR_SCENE_GROUP)) return false;
     flr_value name = flr_value_member(value, "name"), in = flr_value_member(value, "in");
-    return flr_value_text(&name, &group->name) && flr_value_text(&in, &group->in);
+    flr_value rigid = flr_value_member(value, "rigid");
+    return flr_value_text(&name, &group->name) && flr_value_text(&in, &group->in) &&
+           flr_value_bool(&rigid, &group->rigid);
 }
 
 static bool read_path(const flr_value *value, flr_scene_path *path)
@@ -448,6 +453,88 @@ bool flr_scene_resolve_groups(const flr_scene *scene, size_t *of_group, size_t *
     return true;
 }
 
+/* ---- rigid groups and joints ---- */
+
+/* Where a part of a rigid group moves, all of them do. */
+static bool move_groups(const flr_value *parts, scene_block *block)
+{
+    const size_t count = block->scene.part_count, groups = block->scene.group_count;
+    bool any = false;
+    for (size_t i = 0; i < groups; i++) any |= block->groups[i].rigid;
+    if (!any) return true;
+    uint32_t *rigid = calloc(count + 1, sizeof *rigid);
+    bool *moves = calloc(groups + 1, sizeof *moves);
+    bool ok = rigid && moves && flr_scene_rigid(&block->scene, rigid);
+    for (size_t i = 0; ok && i < count; i++)
+        if (rigid[i] != FLR_NO_PART) moves[rigid[i]] |= block->parts[i].moving;
+    for (size_t i = 0; ok && i < count; i++)
+        if (rigid[i] != FLR_NO_PART) block->parts[i].moving = moves[rigid[i]];
+    free(rigid);
+    free(moves);
+    return ok ? true : fail_memory(parts);
+}
+
+/* The index of a part, or of the first part of a rigid group. */
+static bool find_end(const flr_value *element, const char *key, const scene_block *block,
+                     const named *parts, const uint32_t *rigid, uint32_t *index)
+{
+    flr_value end = flr_value_member(element, key);
+    const char *wanted = json_string_value(end.json);
+    if (!wanted) return true;
+    const size_t found = find_named(parts, block->scene.part_count, wanted);
+    if (found != SIZE_MAX) {
+        *index = (uint32_t)found;
+        return true;
+    }
+    for (uint32_t i = 0; i < block->scene.part_count; i++)
+        if (rigid[i] != FLR_NO_PART && strcmp(block->groups[rigid[i]].name, wanted) == 0) {
+            *index = i;
+            return true;
+        }
+    return flr_value_fail(&end, "there is no part or rigid group \"%.60s\"", wanted);
+}
+
+static bool read_joint_list(const flr_value *array, scene_block *block, const named *parts,
+                            const uint32_t *rigid)
+{
+    void *room = NULL;
+    element_table table = {0};
+    if (json_is_array(array->json) && json_array_size(array->json) > FLR_SCENE_MAX_JOINTS)
+        return flr_value_fail(array, "must have at most %d elements", FLR_SCENE_MAX_JOINTS);
+    bool ok = begin_array(array, 0, sizeof *block->joints, &room, &table);
+    block->joints = room;
+    for (size_t i = 0; ok && i < table.count; i++) {
+        flr_value element = flr_value_element(array, i);
+        flr_scene_joint *joint = &block->joints[i];
+        ok = flr_scene_joint_read(&element, joint) &&
+             find_end(&element, "a", block, parts, rigid, &joint->joint.a) &&
+             find_end(&element, "b", block, parts, rigid, &joint->joint.b);
+        joint->line = table.positions[i].line, joint->column = table.positions[i].column;
+        table.names[i] = (named){joint->name, i};
+    }
+    ok = ok && (!table.count || check_names(array, table.names, table.count));
+    element_table_free(&table);
+    block->scene.joints = block->joints;
+    block->scene.joint_count = ok ? json_array_size(array->json) : 0;
+    return ok;
+}
+
+/* Joints tie parts that there are, and make sense together. */
+static bool read_joints(const flr_value *array, scene_block *block, const named *parts)
+{
+    if (!array->json) return true;
+    uint32_t *rigid = calloc(block->scene.part_count + 1, sizeof *rigid);
+    bool ok = rigid && flr_scene_rigid(&block->scene, rigid) ? true : fail_memory(array);
+    ok = ok && read_joint_list(array, block, parts, rigid);
+    free(rigid);
+    flr_mechanism *mechanism = NULL;
+    flr_error why;
+    if (ok && flr_scene_mechanism(&block->scene, &mechanism, &why) != FLR_OK)
+        ok = flr_value_fail(array, "%s", why.message);
+    flr_mechanism_destroy(mechanism);
+    return ok;
+}
+
 /* ---- paths ---- */
 
 /* the part that a path moves must be there, and moving */
@@ -520,7 +607,9 @@ static bool read_root(const flr_value *root, scene_block *block)
     flr_value parts = flr_value_member(root, "parts"), paths = flr_value_member(root, "paths");
     flr_value hands = flr_value_member(root, "hands");
     flr_value groups = flr_value_member(root, "groups");
+    flr_value joints = flr_value_member(root, "joints");
     bool ok = read_parts(&parts, block, &table) && read_groups(&groups, &parts, block) &&
+              move_groups(&parts, block) && read_joints(&joints, block, table.names) &&
               read_paths(&paths, block, table.names) && read_hands(&hands, block);
     element_table_free(&table);
     return ok;

@@ -187,6 +187,60 @@ static void write_part(scene_write_writer *w, const flr_scene_part *part)
     if (part->constraint) write_constraint(w, part->constraint);
 }
 
+/* a length, or an angle in degrees */
+static void write_place(scene_write_writer *w, const char *key, bool slide, double value)
+{
+    write_key(w, key);
+    if (slide)
+        write_length(w, value);
+    else
+        write_number(w, value * (180 / 3.14159265358979323846));
+    w->separator = ", ";
+}
+
+static void write_amount(scene_write_writer *w, const char *key, double value)
+{
+    if (value == 0) return;
+    write_key(w, key), write_number(w, value);
+    w->separator = ", ";
+}
+
+static void write_joint_axis(scene_write_writer *w, const char *key, bool slide,
+                             const flr_joint_axis *a)
+{
+    if (!a->limited && a->friction == 0 && a->stiffness == 0 && a->damping == 0) return;
+    write_key(w, key), fputs("{ ", w->out);
+    w->separator = "";
+    if (a->limited) write_place(w, "from", slide, a->low), write_place(w, "to", slide, a->high);
+    write_amount(w, "friction", a->friction);
+    write_amount(w, "stiffness", a->stiffness);
+    if (a->rest != 0) write_place(w, "rest", slide, a->rest);
+    write_amount(w, "damping", a->damping);
+    fputs(" }", w->out);
+    w->separator = ",\n      ";
+}
+
+static void write_joint(scene_write_writer *w, const flr_scene_joint *joint)
+{
+    const flr_joint *j = &joint->joint;
+    w->separator = "";
+    write_text(w, "name", joint->name);
+    w->separator = ", ";
+    write_text(w, "kind", flr_scene_joints[j->kind]);
+    if (joint->a) write_text(w, "a", joint->a);
+    write_text(w, "b", joint->b);
+    w->separator = ",\n      ";
+    write_vector(w, "point", j->point, true);
+    w->separator = ", ";
+    write_vector(w, "axis", j->axis, false);
+    if (j->kind == FLR_JOINT_SCREW) write_key(w, "pitch"), write_length(w, j->pitch);
+    w->separator = ",\n      ";
+    if (flr_joint_turns(j->kind)) write_joint_axis(w, "turn", false, &j->turn);
+    if (flr_joint_slides(j->kind) || j->kind == FLR_JOINT_PLANAR)
+        write_joint_axis(w, "slide", true, &j->slide);
+    if (j->touch) write_key(w, "touch"), fputs("true", w->out);
+}
+
 static void write_path(scene_write_writer *w, const flr_scene_path *path)
 {
     w->separator = "";
@@ -270,6 +324,17 @@ static void write_scene(scene_write_writer *w, const flr_scene *scene)
             write_text(w, "name", scene->groups[i].name);
             w->separator = ", ";
             if (scene->groups[i].in) write_text(w, "in", scene->groups[i].in);
+            if (scene->groups[i].rigid) write_key(w, "rigid"), fputs("true", w->out);
+            fputs(" }", w->out);
+        }
+        fputs("\n  ]", w->out);
+    }
+    w->separator = ",\n  ";
+    if (scene->joint_count) {
+        write_key(w, "joints"), fputc('[', w->out);
+        for (size_t i = 0; i < scene->joint_count; i++) {
+            fputs(i ? ",\n    { " : "\n    { ", w->out);
+            write_joint(w, &scene->joints[i]);
             fputs(" }", w->out);
         }
         fputs("\n  ]", w->out);

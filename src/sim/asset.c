@@ -408,7 +408,34 @@ void flr_part_list_free(flr_part_list *members)
 {
     for (uint32_t i = 0; i < members->count; i++) flr_shape_release(members->list[i].shape);
     free(members->list);
+    free(members->joints);
     memset(members, 0, sizeof *members);
+}
+
+bool flr_part_list_add_joints(flr_part_list *members, const flr_joint_entry *joints, uint32_t count,
+                              uint32_t first, flr_pose T_world_file)
+{
+    if (count == 0) return true;
+    flr_joint_entry *all =
+        realloc(members->joints, ((size_t)members->joint_count + count) * sizeof *all);
+    if (!all) return false;
+    members->joints = all;
+    for (uint32_t i = 0; i < count; i++) {
+        flr_joint_entry *to = &all[members->joint_count++];
+        *to = joints[i];
+        if (to->joint.a != FLR_JOINT_WORLD) to->joint.a += first;
+        if (to->joint.b != FLR_JOINT_WORLD) to->joint.b += first;
+        to->joint.point = flr_pose_apply(T_world_file, to->joint.point);
+        to->joint.axis = flr_pose_apply_vector(T_world_file, to->joint.axis);
+    }
+    return true;
+}
+
+bool flr_part_list_is_jointed(const flr_part_list *members, uint32_t part)
+{
+    for (uint32_t i = 0; i < members->joint_count; i++)
+        if (members->joints[i].joint.a == part || members->joints[i].joint.b == part) return true;
+    return false;
 }
 
 flr_part_entry *flr_part_list_find(const flr_part_list *members, uint32_t part)
@@ -524,7 +551,7 @@ static flr_result read_part(part_reading *r, uint32_t i, flr_error *error)
     const flr_parts_def *def = r->def;
     flr_part_list *parts = r->parts;
     const flr_scene_part *from = &def->scene->parts[i];
-    bool falls = flr_vec3_length2(def->scene->gravity) > 0 || flr_scene_part_is_driven(from) ||
+    bool falls = flr_vec3_length2(def->scene->gravity) > 0 || flr_scene_is_driven(def->scene, i) ||
                  def->scene->contact.engine == FLR_ENGINE_SPHERES;
     flr_part_entry part = {.part = i,
                            .kind = !from->moving ? FLR_PART_STATIC
@@ -578,6 +605,23 @@ static flr_result choose_voxels(const flr_parts_def *def, flr_part_list *parts, 
     return FLR_OK;
 }
 
+/* Rigid groups and joints, as the scene has them. */
+static flr_result read_links(const flr_scene *scene, flr_part_list *parts, flr_error *error)
+{
+    uint32_t *rigid = calloc(scene->part_count + 1, sizeof *rigid);
+    parts->joints = scene->joint_count ? calloc(scene->joint_count, sizeof *parts->joints) : NULL;
+    bool ok = rigid && (parts->joints || !scene->joint_count) && flr_scene_rigid(scene, rigid);
+    for (uint32_t i = 0; ok && i < parts->count; i++)
+        parts->list[i].rigid = rigid[i] == FLR_NO_PART ? 0 : rigid[i] + 1;
+    for (size_t i = 0; ok && i < scene->joint_count; i++) {
+        flr_joint_entry *joint = &parts->joints[parts->joint_count++];
+        joint->joint = scene->joints[i].joint;
+        flr_text_copy(joint->text, sizeof joint->text, scene->joints[i].name);
+    }
+    free(rigid);
+    return ok ? FLR_OK : no_memory(error);
+}
+
 flr_result flr_part_list_read(const flr_parts_def *def, flr_part_list *parts, flr_error *error)
 {
     part_reading r = {.def = def,
@@ -592,6 +636,7 @@ flr_result flr_part_list_read(const flr_parts_def *def, flr_part_list *parts, fl
     free(r.done);
     if (result == FLR_OK && def->chosen && !(def->common > 0))
         result = choose_voxels(def, parts, error);
+    if (result == FLR_OK) result = read_links(def->scene, parts, error);
     if (result != FLR_OK) flr_part_list_free(parts);
     return result;
 }

@@ -139,6 +139,7 @@ typedef struct flr_part_entry {
     bool has_goal;
     bool hidden;    /* at first, in a viewer */
     uint32_t group; /* that it is in: a place in a flr_group_list; FLR_ENGINE_NONE: none */
+    uint32_t rigid; /* parts with the same number move as one: the outermost rigid group, plus 1; 0: by itself */
     flr_shape *shape;
     bool sent, there;         /* to the loop; taken over by it */
     bool announced;           /* an event about it waits */
@@ -151,11 +152,26 @@ double flr_apparent_mass(const flr_world_params *params, double voxel);
 /* kg: the mass that counts for a part: the given one, the one of its density, else the apparent one. */
 double flr_part_mass(const flr_part_entry *part, const flr_world_params *params, double voxel);
 
-/* Owns its members' shapes. */
+/* A joint between parts, which are named by their numbers; its own name is in `text`. */
+typedef struct flr_joint_entry {
+    char text[FLR_ENGINE_NAME_SIZE];
+    flr_joint joint;
+} flr_joint_entry;
+
+/* Owns its members' shapes, and its joints. */
 typedef struct flr_part_list {
     flr_part_entry *list;
     uint32_t count, room;
+    flr_joint_entry *joints; /* [joint_count]; those of parts that are not in the list do not count */
+    uint32_t joint_count;
 } flr_part_list;
+
+/* Adds joints of parts whose numbers are greater by `first` here, and which were placed as T_world_file says. False: no
+ * memory. */
+bool flr_part_list_add_joints(flr_part_list *members, const flr_joint_entry *joints, uint32_t count,
+                              uint32_t first, flr_pose T_world_file);
+/* Does a joint tie the part to another one? */
+bool flr_part_list_is_jointed(const flr_part_list *members, uint32_t part);
 
 bool flr_part_list_add(flr_part_list *members,
                        const flr_part_entry *member); /* takes over; false: no memory */
@@ -192,6 +208,7 @@ typedef struct flr_parts_def {
 typedef struct flr_group_entry {
     char name[FLR_ENGINE_NAME_SIZE]; /* unique among the groups */
     uint32_t in;                     /* a place in the list; FLR_ENGINE_NONE: none */
+    bool rigid;                      /* its parts move as one */
 } flr_group_entry;
 
 typedef struct flr_group_list {
@@ -208,6 +225,8 @@ bool flr_group_list_read(const flr_scene *scene, flr_group_list *groups, uint32_
 /* Takes a group out: what it holds, parts too, goes where it was. */
 void flr_group_list_remove(flr_group_list *groups, uint32_t group, flr_part_list *parts);
 void flr_group_list_free(flr_group_list *groups);
+/* Gives each part the number of its rigid group. Where one of such a group moves, all do. */
+void flr_group_list_set_rigid(const flr_group_list *groups, flr_part_list *parts);
 
 /* Reads all meshes. Parts have the scene's order and bare shapes; their numbers are their places. `parts` is empty; on success
  * the caller frees it. */

@@ -232,6 +232,10 @@ flr_result flr_engine_group(flr_engine *engine, const char *name, const flr_part
                             uint32_t count, flr_error *error);
 /* Takes a group away; what it holds goes to the group that it was in. FLR_NOT_FOUND. */
 flr_result flr_engine_ungroup(flr_engine *engine, const char *name, flr_error *error);
+/* The parts of a group move as one from now on, as they are placed now, or each by itself. */
+flr_result flr_engine_set_rigid(flr_engine *engine, const char *name, bool rigid, flr_error *error);
+bool flr_engine_group_is_rigid(const flr_engine *engine, uint32_t index);
+
 
 /* The part in the place `index`, 0 … parts - 1, in order of numbers. False: no such place. */
 bool flr_engine_part_at(const flr_engine *engine, uint32_t index, flr_engine_part *part);

@@ -73,6 +73,11 @@ void flr_engine_choose_contact(const flr_engine_def *def, flr_world_params *para
 /* The place of a part; UINT32_MAX: none. RT safe. */
 uint32_t flr_world_instance_find(const flr_world_instance *instance, uint32_t part);
 
+/* A joint as it is when parts are at the T_start of `now`, not at that of `start`. False: one of its parts is gone. The texts of
+ * `*to` are those of `joint` and `now`. */
+bool flr_joint_moved(const flr_joint_entry *joint, const flr_part_list *start,
+                     const flr_part_list *now, flr_scene_joint *to);
+
 /* What stays, as one. */
 struct flr_static_scene {
     atomic_uint users; /* the loop, and the worker that makes the next from it */

@@ -331,6 +331,7 @@ static bool append_groups(flr_engine *e, const flr_group_list *groups, uint32_t 
     for (uint32_t i = 0; i < groups->count; i++) {
         uint32_t in = groups->list[i].in;
         e->groups.list[place[i]].in = in == FLR_ENGINE_NONE ? in : place[in];
+        e->groups.list[place[i]].rigid = groups->list[i].rigid;
     }
     return true;
 }
@@ -347,6 +348,12 @@ static flr_result append_parts(flr_engine *e, load_job *l, flr_error *error)
         free(place);
         return flr_engine_no_memory(error);
     }
+    const bool tied = flr_part_list_add_joints(&e->members, l->members.joints, l->members.joint_count,
+                                               e->next_part, l->T_world_file);
+    if (!tied) {
+        free(place);
+        return flr_engine_no_memory(error);
+    }
     for (uint32_t i = 0; i < l->members.count; i++) {
         flr_part_entry member = l->members.list[i];
         member.part = e->next_part;
@@ -359,6 +366,7 @@ static flr_result append_parts(flr_engine *e, load_job *l, flr_error *error)
         flr_engine_tell_part(e, flr_part_list_find(&e->members, member.part));
     }
     free(place);
+    flr_group_list_set_rigid(&e->groups, &e->members);
     l->taken = true;
     l->number = e->scene;
     e->loading = l->job.info.job;

@@ -20,6 +20,8 @@ typedef struct save_job {
     flr_part_list members;     /* T_start: where they are now */
     flr_scene_group *groups;   /* [group_count], as the scene has them */
     flr_group_list group_list; /* a copy of the engine's */
+    flr_scene_joint *joints;   /* [joint_count], as they are with the parts where they are now; names are in `members` */
+    uint32_t joint_count;
     flr_scene *previous;       /* what is replaced; NULL: nothing */
     flr_file *lock;            /* of the folder of meshes, while they are written */
     bool locked;               /* it is held: the file system has locks */
@@ -242,6 +244,8 @@ static flr_result save_locked(save_job *s, const char *folder, flr_scene_part *p
     scene.hands = s->hand_count ? s->hands : NULL;
     scene.groups = s->group_list.count ? s->groups : NULL;
     scene.group_count = s->group_list.count;
+    scene.joints = s->joint_count ? s->joints : NULL;
+    scene.joint_count = s->joint_count;
     result = flr_scene_write(s->env, s->path, &scene, error);
     if (result == FLR_OK) remove_left_overs(s, folder, &scene);
     return result;
@@ -303,6 +307,7 @@ static void save_drop(flr_job *job)
     flr_scene_destroy(s->previous);
     flr_group_list_free(&s->group_list);
     free(s->groups);
+    free(s->joints);
     free(s);
 }
 
@@ -319,8 +324,22 @@ static bool copy_groups(const flr_engine *e, save_job *s)
         const flr_group_entry *group = &s->group_list.list[i];
         s->groups[i].name = group->name;
         if (group->in < count) s->groups[i].in = s->group_list.list[group->in].name;
+        s->groups[i].rigid = group->rigid;
     }
     return true;
+}
+
+/* the joints with the parts where they are now: that is where they are at 0 when the scene is read */
+static bool copy_joints(const flr_engine *e, save_job *s)
+{
+    if (!flr_part_list_add_joints(&s->members, e->members.joints, e->members.joint_count, 0,
+                                  flr_pose_identity()))
+        return false;
+    s->joints = calloc(s->members.joint_count + 1u, sizeof *s->joints);
+    for (uint32_t i = 0; s->joints && i < s->members.joint_count; i++)
+        s->joint_count +=
+            flr_joint_moved(&s->members.joints[i], &e->members, &s->members, &s->joints[s->joint_count]);
+    return s->joints != NULL;
 }
 
 static flr_result save_to(flr_engine *e, const char *path, bool named, uint32_t *number,
@@ -349,6 +368,10 @@ static flr_result save_to(flr_engine *e, const char *path, bool named, uint32_t 
             return flr_engine_no_memory(error);
         }
         flr_shape_retain(member.shape);
+    }
+    if (!copy_joints(e, s)) {
+        save_drop(&s->job);
+        return flr_engine_no_memory(error);
     }
     s->env = e->def.env;
     s->named = named;

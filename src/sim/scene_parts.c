@@ -255,6 +255,8 @@ void flr_engine_recast(flr_engine *e)
         if (copied) flr_shape_retain(e->members.list[i].shape);
         e->members.list[i].sent = copied;
     }
+    copied = copied && flr_part_list_add_joints(&c->members, e->members.joints, e->members.joint_count,
+                                                0, flr_pose_identity());
     if (!copied) { /* the next service tries again */
         if (c) cast_drop(&c->job);
         return;
@@ -302,15 +304,17 @@ flr_result flr_engine_set_kind(flr_engine *e, flr_part_id part, flr_part_kind ki
                         "part \"%s\" cannot be made to move: its voxels are read from the disk as "
                         "they are needed; give it larger voxels first, or leave out --memory",
                         member->name);
-    if (kind == FLR_PART_STATIC) {
+    if (kind == FLR_PART_STATIC) flr_engine_view(e);
+    for (uint32_t i = 0; i < e->members.count; i++) {
+        flr_part_entry *other = &e->members.list[i];
+        if (other != member && !(member->rigid && other->rigid == member->rigid)) continue;
         flr_engine_part now;
-        flr_engine_view(e);
-        describe(e, member, &now);
-        member->T_start = now.T_world_part;
+        describe(e, other, &now);
+        if (kind == FLR_PART_STATIC) other->T_start = now.T_world_part;
+        other->kind = kind;
+        flr_engine_tell_part(e, other);
     }
-    member->kind = kind;
     e->dirty = e->altered = true;
-    flr_engine_tell_part(e, member);
     return FLR_OK;
 }
 

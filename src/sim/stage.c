@@ -237,13 +237,20 @@ static flr_result make_shape(flr_env *env, const flr_stage_def *def, flr_stage *
     return FLR_OK;
 }
 
+/* A part that a joint ties does not touch what it is tied to: it keeps its own voxels. */
+static bool is_merged(const flr_stage *stage, uint32_t part)
+{
+    return !flr_stage_moves(stage, part) &&
+           !flr_part_list_is_jointed(&stage->parts, stage->parts.list[part].part);
+}
+
 /* Static parts can be one merged static scene when their voxels are of one size. */
 static bool can_merge(const flr_stage_def *def, const flr_stage *stage)
 {
     double voxel = 0;
     uint32_t count = 0;
     for (uint32_t i = 0; i < stage->parts.count; i++) {
-        if (flr_stage_moves(stage, i)) continue;
+        if (!is_merged(stage, i)) continue;
         if (count++ && stage->parts.list[i].shape->voxel != voxel) return false;
         voxel = stage->parts.list[i].shape->voxel;
     }
@@ -256,7 +263,7 @@ static flr_result merge_merged(const flr_stage_def *def, flr_stage *stage, flr_e
 {
     if (!(stage->merged = flr_static_scene_bare(stage->parts.count))) return no_memory(error);
     for (uint32_t i = 0; i < stage->parts.count; i++)
-        if (!flr_stage_moves(stage, i))
+        if (is_merged(stage, i))
             flr_static_scene_add(stage->merged, i, stage->parts.list[i].shape,
                                  stage->parts.list[i].T_start);
     return flr_static_scene_merge(stage->merged, &stage->parts, def->threads, still_merging,
@@ -270,7 +277,7 @@ static flr_result make_voxels(flr_env *env, const flr_stage_def *def, flr_stage 
     flr_result result = merged ? merge_merged(def, stage, error) : FLR_OK;
     for (uint32_t i = 0; i < stage->parts.count && result == FLR_OK; i++) {
         bool there = !flr_part_list_is_first(&stage->parts, i);
-        if (!there && (!merged || flr_stage_moves(stage, i)))
+        if (!there && (!merged || !is_merged(stage, i)))
             result = make_shape(env, def, stage, i, error);
         const flr_shape *shape = stage->parts.list[i].shape;
         if (result == FLR_OK && (shape->table || merged))
@@ -333,7 +340,7 @@ static flr_result make_world(flr_env *env, const flr_stage_def *def, flr_stage *
         const char *free = said_of(def, i, "free");
         if (flr_stage_moves(stage, i) && (free || !def->live))
             stage->parts.list[i].kind =
-                (free ? is_true(free) : falls || flr_scene_part_is_driven(&def->scene->parts[i]))
+                (free ? is_true(free) : falls || flr_scene_is_driven(def->scene, i))
                     ? FLR_PART_FREE
                     : FLR_PART_MOVABLE;
     }

@@ -284,7 +284,7 @@ static bool stays(const flr_engine *e, const flr_part_entry *m, double voxel, fl
     const flr_engine_state *s = e->state;
     *pose = m->T_start;
     if (m->shape->voxel != voxel || m->kind == FLR_PART_FREE || flr_shape_is_bare(m->shape) ||
-        m->shape->pager)
+        m->shape->pager || flr_part_list_is_jointed(&e->members, m->part))
         return false;
     if (m->kind == FLR_PART_STATIC) return true;
     uint32_t at = flr_engine_state_find(s, flr_engine_part_id(e, m->part));

@@ -1,4 +1,5 @@
 /* what control hands to the loop: a world with its parts, and what stays as one */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,9 +70,58 @@ static flr_result make_part(const flr_world_instance_def *def, double voxel, uin
                             : flr_fail(error, result, "part \"%s\": %s", m->name, why.message);
 }
 
+/* The joints whose parts are all there, by their places. Returns how many there are. */
+static uint32_t find_joints(const flr_part_list *parts, const flr_world_instance *made,
+                            flr_joint *joints)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < parts->joint_count; i++) {
+        flr_joint joint = parts->joints[i].joint;
+        uint32_t *const sides[2] = {&joint.a, &joint.b};
+        bool there = true, moves = false;
+        for (int k = 0; k < 2; k++) {
+            if (*sides[k] == FLR_JOINT_WORLD) continue;
+            *sides[k] = flr_world_instance_find(made, *sides[k]);
+            there = there && *sides[k] != UINT32_MAX;
+            moves |= there && made->kinds[*sides[k]] != FLR_PART_STATIC;
+        }
+        joint.name = parts->joints[i].text;
+        if (there && moves) joints[count++] = joint; /* what was made static needs none */
+    }
+    return count;
+}
+
+/* Parts of which nobody says what they weigh weigh together, in a rigid group, what one of them would. */
+static void share_mass(const flr_part_list *parts, flr_world_part *made)
+{
+    for (uint32_t i = 0; i < parts->count; i++) {
+        const flr_part_entry *one = &parts->list[i];
+        double volume = 0, all = 0;
+        if (!one->rigid || one->mass > 0 || one->density > 0) continue;
+        for (uint32_t k = 0; k < parts->count; k++) {
+            const flr_part_entry *other = &parts->list[k];
+            if (other->rigid != one->rigid || other->mass > 0 || other->density > 0) continue;
+            const double size = made[k].body.inertia.mass;
+            all += size;
+            if (k == i) volume = size;
+        }
+        made[i].body.mass *= all > 0 ? fmax(volume / all, 1e-6) : 1;
+    }
+}
+
 static flr_result make_world(const flr_world_instance_def *def, const flr_world_part *parts,
                              flr_world_instance *made, flr_error *error)
 {
+    const uint32_t count = def->parts->count;
+    flr_joint *joints = calloc((size_t)def->parts->joint_count + 1, sizeof *joints);
+    uint32_t *groups = calloc((size_t)count + 1, sizeof *groups);
+    if (!joints || !groups) {
+        free(joints);
+        free(groups);
+        return flr_engine_no_memory(error);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        groups[i] = def->parts->list[i].rigid ? def->parts->list[i].rigid : FLR_NO_PART;
     flr_world_def world = flr_default_world_def();
     world.parts = parts;
     world.part_count = def->parts->count;
@@ -79,7 +129,12 @@ static flr_result make_world(const flr_world_instance_def *def, const flr_world_
     world.dt = 1 / def->rate;
     if (def->threads > 1) world.threads = def->threads;
     world.params = *def->params;
+    world.groups = groups;
+    world.joints = joints;
+    world.joint_count = find_joints(def->parts, made, joints);
     flr_result result = flr_world_create(&world, &made->world, error);
+    free(joints);
+    free(groups);
     for (uint32_t i = 0; result == FLR_OK && i < def->parts->count; i++)
         flr_world_constrain(made->world, i, &def->parts->list[i].constraint);
     for (uint32_t i = 0; result == FLR_OK && def->probes && i < def->parts->count; i++) {
@@ -101,6 +156,7 @@ flr_result flr_world_instance_make(const flr_world_instance_def *def, flr_world_
     double voxel = def->voxel > 0 ? def->voxel : flr_part_list_voxel(def->parts);
     for (uint32_t i = 0; result == FLR_OK && i < count; i++)
         result = make_part(def, voxel, i, made, &parts[i], error);
+    if (result == FLR_OK) share_mass(def->parts, parts);
     if (result == FLR_OK && count > 0) result = make_world(def, parts, made, error);
     free(parts);
     if (result != FLR_OK) {

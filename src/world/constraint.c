@@ -58,8 +58,9 @@ void flr_constraints_act(flr_world *w, uint32_t part)
     flr_step_lock(w->step, c->how.locks);
     flr_step_push(w->step, c->how.wrench);
     if (!c->has_spring) return;
-    c->spring.turn = flr_vec3_zero(); /* nothing is remembered: the state alone decides */
-    flr_step_pull(w->step, &c->spring, &c->rest);
+    flr_coupling spring = flr_world_coupling_of_leader(w, part, &c->spring);
+    spring.turn = flr_vec3_zero(); /* nothing is remembered: the state alone decides */
+    flr_step_pull(w->step, &spring, &c->rest);
 }
 
 flr_twist flr_constraints_free(const flr_world *w, uint32_t part, flr_twist twist)

@@ -75,9 +75,10 @@ static void feel(flr_world *w, flr_world_frame *frame)
             continue;
         }
         hand->coupling.pulled = flr_couplings_pull(w, hand->part);
-        flr_wrench wrench =
-            flr_coupling_feel(&hand->coupling, &w->state->bodies[hand->part], &hand->handle,
-                              w->plans[hand->part].result.touching > 0, w->def.dt);
+        const bool touching = w->plans[hand->part].result.touching > 0 ||
+                              flr_links_is_jointed(w, hand->part);
+        flr_wrench wrench = flr_coupling_feel(&hand->coupling, &w->state->bodies[hand->part],
+                                              &hand->handle, touching, w->def.dt);
         hand->wrench = flr_passivity_pass(&hand->passivity, &w->params.passivity,
                                           hand->handle.T_world_handle, wrench, w->def.dt);
     }
@@ -124,12 +125,17 @@ static void step_shell(flr_world *w, double range, flr_world_frame *frame)
     flr_pairs_query(w->pairs, w->twists);
     sum_up(w, frame);
     for (uint32_t i = 0; i < w->active_count; i++)
-        flr_motion_checks_plan(w, w->active[i], range, frame);
+        if (flr_links_plans(w, w->active[i]))
+            flr_motion_checks_plan(w, w->active[i], range, frame);
     w->spent = 0;
     flr_motion_checks_check(w, range, frame);
     for (uint32_t i = 0; i < w->active_count; i++) {
-        const flr_world_plan *p = &w->plans[w->active[i]];
-        flr_step_move(&p->result, p->fraction, &w->state->bodies[w->active[i]]);
+        const uint32_t part = w->active[i];
+        const flr_world_plan *p = &w->plans[part];
+        if (!flr_links_is_linked(w, part))
+            flr_step_move(&p->result, p->fraction, &w->state->bodies[part]);
+        else if (flr_links_plans(w, part))
+            flr_links_move(w, part, false);
     }
 }
 
@@ -256,14 +262,18 @@ static void follow_hands(flr_world *w, const flr_world_input *inputs, flr_world_
     }
 }
 
-/* Puts a part into the list of those that move, which is rising. */
+/* Puts a part, and what moves with it, into the list of those that move, which is rising. */
 static void activate(flr_world *w, uint32_t part)
 {
     if (part >= w->def.part_count || w->plans[part].moves || !flr_world_is_moving(w, part)) return;
-    w->plans[part].moves = true;
-    uint32_t k = w->active_count++;
-    for (; k > 0 && w->active[k - 1] > part; k--) w->active[k] = w->active[k - 1];
-    w->active[k] = part;
+    uint32_t count;
+    const uint32_t *members = flr_links_members(w, &part, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        w->plans[members[i]].moves = true;
+        uint32_t k = w->active_count++;
+        for (; k > 0 && w->active[k - 1] > members[i]; k--) w->active[k] = w->active[k - 1];
+        w->active[k] = members[i];
+    }
 }
 
 /* Reads kinds, hands and remote couplings; writes which parts move in this step, their empty plans, and for those of this step
@@ -287,6 +297,7 @@ static void find_active(flr_world *w)
     for (uint32_t i = 0; i < w->def.hand_count; i++) activate(w, w->state->hands[i].part);
     for (uint32_t i = 0; i < w->state->coupling_end; i++)
         if (w->state->couplings[i].set) activate(w, w->state->couplings[i].def.part);
+    flr_links_activated(w);
 }
 
 /* Reads where bodies are; finds the pairs that may touch and moves the bodies by the forces or impulses between them. */

@@ -137,24 +137,60 @@ void flr_motion_checks_touch_points(flr_world *w, uint32_t part)
     }
 }
 
-void flr_motion_checks_plan(flr_world *w, uint32_t part, double range, flr_world_frame *frame)
+/* Gives the step all that acts on a part. */
+static void act(flr_world *w, uint32_t part)
 {
-    flr_world_plan *p = &w->plans[part];
-    const flr_body *body = &w->state->bodies[part];
-    flr_step_params how = w->params.step;
-    bool held = flr_world_is_held(w, part), coupled = flr_couplings_pull(w, part);
-    if (coupled && !held) how.gravity = flr_vec3_zero(); /* whoever holds it elsewhere bears it */
-    flr_step_begin(w->step, body, &how);
     flr_constraints_act(w, part);
     touch(w, part);
-    touch_stops(w, p);
+    touch_stops(w, &w->plans[part]);
     flr_motion_checks_touch_points(w, part);
     for (uint32_t i = 0; i < w->def.hand_count; i++) {
         flr_world_hand_state *hand = &w->state->hands[i];
         if (hand->part == part && !hand->waiting)
             flr_step_pull(w->step, &hand->coupling, &hand->handle);
     }
-    if (coupled) flr_couplings_act(w, part);
+    if (flr_couplings_pull(w, part)) flr_couplings_act(w, part);
+}
+
+/* Works out where the parts go that are linked with one. */
+static void plan_linked(flr_world *w, uint32_t part, double range, flr_world_frame *frame)
+{
+    uint32_t count;
+    const uint32_t *members = flr_links_members(w, &part, &count);
+    flr_links_begin(w, part, &w->params.step);
+    for (uint32_t i = 0; i < count; i++) {
+        flr_links_enter(w, members[i]);
+        act(w, members[i]);
+    }
+    flr_links_solve(w, part);
+    double fraction = w->plans[part].fraction;
+    for (uint32_t i = 0; i < count; i++) {
+        const flr_world_plan *p = &w->plans[members[i]];
+        if (w->voxel > 0)
+            fraction = fmin(fraction, flr_motion_fraction(p->result.motion,
+                                                          w->state->bodies[members[i]].reach,
+                                                          range / 2));
+        frame->faults |= p->result.faults;
+        if (p->result.deepest > frame->deepest) frame->deepest = p->result.deepest;
+    }
+    w->plans[part].fraction = fraction;
+    w->plans[part].limited = fraction < 1;
+    flr_links_share(w, part);
+}
+
+void flr_motion_checks_plan(flr_world *w, uint32_t part, double range, flr_world_frame *frame)
+{
+    if (flr_links_is_linked(w, part)) {
+        plan_linked(w, part, range, frame);
+        return;
+    }
+    flr_world_plan *p = &w->plans[part];
+    const flr_body *body = &w->state->bodies[part];
+    flr_step_params how = w->params.step;
+    if (flr_couplings_pull(w, part) && !flr_world_is_held(w, part))
+        how.gravity = flr_vec3_zero(); /* whoever holds it elsewhere bears it */
+    flr_step_begin(w->step, body, &how);
+    act(w, part);
     flr_step_solve(w->step, &p->result);
     /* both of a pair may go half of the way that the pairs were made for; without voxels there are none */
     double most = w->voxel > 0 ? flr_motion_fraction(p->result.motion, body->reach, range / 2) : 1;
@@ -243,6 +279,7 @@ static void shorten(flr_world *w, uint32_t part, double fraction)
     w->plans[part].fraction *= fraction;
     w->plans[part].stopped = true;
     w->plans[part].newest = w->pass + 1;
+    flr_links_share(w, part);
 }
 
 /* Has the way of one of them changed since they were checked? */
@@ -321,6 +358,7 @@ void flr_motion_checks_check(flr_world *w, double range, flr_world_frame *frame)
             p->again = false;
             p->newest = w->pass + 1;
             flr_motion_checks_plan(w, w->active[k], range, frame);
+            flr_links_share(w, w->active[k]);
         }
     }
     for (uint32_t k = 0; again && k < w->active_count; k++)

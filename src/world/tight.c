@@ -69,8 +69,8 @@ static bool make_normals(flr_tight *e)
     return e->normals != NULL;
 }
 
-flr_result flr_tight_create(const flr_world_part *parts, uint32_t count, flr_tight **exact,
-                            flr_error *error)
+flr_result flr_tight_create(const flr_world_part *parts, uint32_t count, uint32_t together,
+                            flr_tight **exact, flr_error *error)
 {
     bool any = false;
     *exact = NULL;
@@ -87,11 +87,13 @@ flr_result flr_tight_create(const flr_world_part *parts, uint32_t count, flr_tig
         e->raw[i] = flr_prefaulted_calloc(FLR_TIGHT_SPOTS, sizeof *e->raw[i]);
     e->spots = flr_prefaulted_calloc(FLR_TIGHT_SPOTS, sizeof *e->spots);
     e->others = flr_prefaulted_calloc(FLR_TIGHT_SPOTS, sizeof *e->others);
+    e->pressed = flr_prefaulted_calloc((size_t)together * FLR_TIGHT_CONTACTS, sizeof *e->pressed);
     e->broad = flr_broad_create(count, e->near_capacity);
     if (e->parts) e->kind_count = number_fits(e, parts);
     flr_result result = FLR_OK;
     if (!flr_tight_points_create(&e->points, FLR_TIGHT_SPOTS) || !e->parts || !make_normals(e) ||
-        !e->nears || !e->gaps || !e->raw[0] || !e->raw[1] || !e->spots || !e->others || !e->broad)
+        !e->nears || !e->gaps || !e->raw[0] || !e->raw[1] || !e->spots || !e->others ||
+        !e->pressed || !e->broad)
         result = flr_fail(error, FLR_NO_MEMORY, "not enough memory for exact contact of %u parts",
                           count);
     if (result == FLR_OK) result = flr_tight_make_slots(e, parts, error);
@@ -116,6 +118,7 @@ void flr_tight_destroy(flr_tight *e)
     free(e->gaps);
     for (int i = 0; i < 2; i++) free(e->raw[i]);
     free(e->spots);
+    free(e->pressed);
     free(e->others);
     free(e);
 }
@@ -192,12 +195,17 @@ void flr_tight_step(flr_world *w, flr_world_frame *frame)
     flr_tight_near_update(w, frame);
     for (int sweep = 0; sweep < SWEEPS; sweep++)
         for (uint32_t i = 0; i < e->part_count; i++)
-            if (w->plans[i].moves && (sweep == 0 || e->parts[i].pairs_with_moving))
+            if (w->plans[i].moves && (sweep == 0 || e->parts[i].pairs_with_moving) &&
+                flr_links_plans(w, i))
                 flr_tight_plan(w, i, frame);
     flr_tight_check(w, frame);
     for (uint32_t i = 0; i < e->part_count; i++) {
         flr_world_plan *p = &w->plans[i];
         if (!p->moves) continue;
+        if (flr_links_is_linked(w, i)) {
+            if (flr_links_plans(w, i)) flr_links_move(w, i, true);
+            continue;
+        }
         /* the part of the way that was not free is lost, the velocity is not: the next step deals with what is there */
         flr_motion gone = {flr_vec3_scale(p->result.motion.turn, p->fraction),
                            flr_vec3_scale(p->result.motion.shift, p->fraction)};

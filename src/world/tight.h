@@ -42,9 +42,9 @@ typedef struct flr_tight_state {
     uint8_t fresh[]; /* [part_count]: it was put somewhere, and has not moved since */
 } flr_tight_state;
 
-/* `*exact` is NULL when no part has a fit. */
-flr_result flr_tight_create(const flr_world_part *parts, uint32_t count, flr_tight **exact,
-                            flr_error *error);
+/* `*exact` is NULL when no part has a fit. `together`: bodies that are planned together, at most. */
+flr_result flr_tight_create(const flr_world_part *parts, uint32_t count, uint32_t together,
+                            flr_tight **exact, flr_error *error);
 void flr_tight_destroy(flr_tight *exact); /* NULL allowed */
 
 /* Does this world use it? */

@@ -178,13 +178,22 @@ static double advance_within(flr_world *w, flr_tight_near *n, double travel, flr
 
 /* ---- what stops a body ---- */
 
+/* The motion of a part, and of all that move with it, was changed in a pass. */
+static void renew(flr_world *w, uint32_t part, int pass)
+{
+    uint32_t count;
+    const uint32_t *members = flr_links_members(w, &part, &count);
+    for (uint32_t i = 0; i < count; i++) w->tight->parts[members[i]].newest = pass;
+}
+
 /* Shortens the motion of a part, and says so. */
 static void shorten(flr_world *w, uint32_t part, double share, int pass)
 {
     if (!w->plans[part].moves) return;
     w->plans[part].fraction *= share;
     w->plans[part].stopped = true;
-    w->tight->parts[part].newest = pass + 1;
+    flr_links_share(w, part);
+    renew(w, part, pass + 1);
 }
 
 /* What stops a body becomes a limit of its next plan: the place as it is at the beginning of the step, and a gap such that the
@@ -268,7 +277,7 @@ void flr_tight_check(flr_world *w, flr_world_frame *frame)
         for (uint32_t part = 0; again && part < e->part_count; part++)
             if (e->parts[part].again) {
                 e->parts[part].again = false;
-                e->parts[part].newest = pass + 1;
+                renew(w, part, pass + 1);
                 w->plans[part].stopped = false;
                 flr_tight_plan(w, part, frame);
             }

@@ -17,6 +17,8 @@ enum {
 };
 
 /* a sample near another part; world's frame */
+enum { FLR_TIGHT_LINKED = 64 }; /* bodies that are planned together, at most */
+
 typedef struct flr_tight_spot {
     flr_vec3 point, normal; /* unit: moved this way, b comes off a */
     double gap;             /* metres: least distance that is sure, besides what is tolerated */
@@ -98,8 +100,8 @@ struct flr_tight {
     flr_tight_points points; /* those of one body */
     uint32_t *others;        /* [FLR_TIGHT_SPOTS]: the part that each of them touches */
     flr_tight_bins bins;
-    flr_world_touch
-        pressed[FLR_TIGHT_CONTACTS]; /* contacts that one body's step was given, by number */
+    /* [FLR_TIGHT_CONTACTS] contacts that one body's step was given, by number; of each body that is planned with others */
+    flr_world_touch *pressed;
     uint64_t budget, spent;          /* units in this step; 0: no limit */
     flr_world_gap *gaps;             /* [near_capacity] */
     flr_world_touch touches[FLR_TIGHT_TOUCHES];

@@ -190,6 +190,16 @@ static void count_contacts(const flr_world *w, const flr_tight_near *n, flr_worl
     }
 }
 
+/* An island is planned by one of its parts: what is near any of them counts for that. */
+static void share_nearness(flr_world *w)
+{
+    for (uint32_t i = 0; i < w->tight->part_count; i++) {
+        uint32_t count;
+        if (w->tight->parts[i].pairs_with_moving)
+            w->tight->parts[flr_links_members(w, &i, &count)[0]].pairs_with_moving = true;
+    }
+}
+
 void flr_tight_near_update(flr_world *w, flr_world_frame *frame)
 {
     flr_tight *e = w->tight;
@@ -201,11 +211,13 @@ void flr_tight_near_update(flr_world *w, flr_world_frame *frame)
     for (uint32_t i = 0; i < e->part_count; i++) e->parts[i].pairs_with_moving = false;
     for (size_t i = 0; i < found.count; i++) {
         uint32_t high = (uint32_t)(found.keys[i] >> 32), low = (uint32_t)found.keys[i];
+        if (!flr_links_may_touch(w, low, high)) continue;
         bool both = w->plans[high].moves && w->plans[low].moves, swap = !w->plans[high].moves;
         e->nears[e->near_count++] =
             (flr_tight_near){.a = swap ? high : low, .b = swap ? low : high, .checked = -1};
         if (both) e->parts[high].pairs_with_moving = e->parts[low].pairs_with_moving = true;
     }
+    share_nearness(w);
     /* another one is first in each step, so that none of them lacks time again and again */
     e->first_near = e->near_count ? (uint32_t)(w->state->number % e->near_count) : 0;
     for (uint32_t i = 0; i < e->near_count; i++) {

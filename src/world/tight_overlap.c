@@ -69,6 +69,7 @@ void flr_tight_record(flr_world *w)
             const flr_tight_part *pa = &e->parts[a], *pb = &e->parts[b];
             bool twice = w->kinds[a] != FLR_PART_STATIC && a > b;
             if (a == b || twice || w->kinds[b] == FLR_PART_STATIC || !pa->fit || !pb->fit) continue;
+            if (!flr_links_may_touch(w, a, b)) continue;
             flr_pose T_a = w->poses[a], T_b = w->poses[b];
             flr_box3 box_a = flr_box3_transform(T_a, flr_fit_get_info(pa->fit).bounds),
                      box_b = flr_box3_transform(T_b, flr_fit_get_info(pb->fit).bounds);

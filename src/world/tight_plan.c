@@ -38,7 +38,6 @@ static void gather(flr_world *w, uint32_t part)
     flr_tight *e = w->tight;
     double clearance = w->params.exact.clearance, stiffness = stiffness_of(&w->params.exact);
     flr_vec3 centre = flr_body_centre(&w->state->bodies[part]);
-    e->points.count = 0;
     for (uint32_t i = 0; i < e->near_count; i++) {
         const flr_tight_near *n = &e->nears[i];
         if (n->a != part && n->b != part) continue;
@@ -64,6 +63,12 @@ static void gather(flr_world *w, uint32_t part)
 
 /* ---- contacts for the solver ---- */
 
+/* Contacts that the step was given which is being planned, by number. */
+static flr_world_touch *pressed_of(flr_world *w)
+{
+    return w->tight->pressed + (size_t)flr_links_number(w) * FLR_TIGHT_CONTACTS;
+}
+
 /* Adds a contact; `stiffness` 0: one that only has a limit. */
 static void press(flr_world *w, uint32_t part, uint32_t other, flr_press one)
 {
@@ -74,7 +79,7 @@ static void press(flr_world *w, uint32_t part, uint32_t other, flr_press one)
     one.friction = w->params.friction;
     flr_step_press(w->step, &one, 1);
     if (flr_step_pressed(w->step) > number && number < FLR_TIGHT_CONTACTS)
-        w->tight->pressed[number] =
+        pressed_of(w)[number] =
             (flr_world_touch){.part = part,
                               .other = other,
                               .point = one.point,
@@ -135,21 +140,153 @@ static uint32_t report(flr_world *w, uint32_t part)
     flr_tight *e = w->tight;
     uint32_t kept = 0, pushing = 0;
     for (uint32_t i = 0; i < e->touch_count; i++)
-        if (e->touches[i].part != part) e->touches[kept++] = e->touches[i];
+        if (!flr_links_same_body(w, e->touches[i].part, part)) e->touches[kept++] = e->touches[i];
     for (uint32_t i = 0; i < flr_step_pressed(w->step) && i < FLR_TIGHT_CONTACTS; i++) {
         double force = flr_step_push_at(w->step, i);
         if (!(force > 0)) continue;
         pushing++;
-        if (e->pressed[i].part != part || kept == FLR_TIGHT_TOUCHES) continue;
-        e->touches[kept] = e->pressed[i];
+        const flr_world_touch *touch = &pressed_of(w)[i];
+        if (!flr_links_same_body(w, touch->part, part) || kept == FLR_TIGHT_TOUCHES) continue;
+        e->touches[kept] = *touch;
         e->touches[kept++].force = force;
     }
     e->touch_count = kept;
     return pushing;
 }
 
+/* What else keeps a part from going on. */
+static void press_blocks(flr_world *w, uint32_t part)
+{
+    const flr_tight_part *mine = &w->tight->parts[part];
+    for (uint32_t i = 0; i < mine->block_count; i++)
+        press(w, part, mine->blocks[i].other,
+              (flr_press){.point = mine->blocks[i].point,
+                          .normal = mine->blocks[i].normal,
+                          .depth = mine->blocks[i].depth,
+                          .limit = mine->blocks[i].limit});
+}
+
+/* ---- parts that are linked ---- */
+
+/* The points of one body among those of an island, as if there were no others. */
+static flr_tight_points points_of(const flr_tight_points *all, uint32_t first, uint32_t count)
+{
+    flr_tight_points some = *all;
+    double **columns[] = {&some.away, &some.depth,  &some.limit,  &some.stiffness, &some.room,
+                          &some.j[0], &some.j[1],   &some.j[2],   &some.j[3],      &some.j[4],
+                          &some.j[5], &some.arm[0], &some.arm[1], &some.arm[2]};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) *columns[i] += first;
+    some.limited += first;
+    some.keys += first;
+    some.count = count;
+    some.capacity -= first;
+    return some;
+}
+
+/* Bodies of an island while it is planned. */
+typedef struct linked_points {
+    uint32_t part;         /* some part of the body */
+    uint32_t first, count; /* of its points */
+} linked_points;
+
+/* The contacts of all parts of the body of members[at]; first, those that give way. */
+static linked_points gather_linked(flr_world *w, const uint32_t *members, uint32_t count, uint32_t at)
+{
+    flr_tight *e = w->tight;
+    const flr_tight_points all = e->points;
+    linked_points found = {.part = members[at], .first = all.count};
+    flr_links_enter(w, members[at]);
+    for (uint32_t i = at; i < count; i++) {
+        if (!flr_links_same_body(w, members[i], members[at])) continue;
+        flr_constraints_act(w, members[i]);
+        gather(w, members[i]);
+    }
+    found.count = e->points.count - all.count;
+    const uint32_t end = (e->points.count + FLR_TIGHT_LANES - 1) / FLR_TIGHT_LANES * FLR_TIGHT_LANES;
+    const uint32_t *others = e->others;
+    e->points = points_of(&all, found.first, found.count);
+    e->others += found.first;
+    press_soft(w, members[at]);
+    for (uint32_t i = at; i < count; i++) {
+        if (!flr_links_same_body(w, members[i], members[at])) continue;
+        press_blocks(w, members[i]);
+        flr_motion_checks_touch_points(w, members[i]);
+        pull(w, members[i]);
+    }
+    e->points = all;
+    e->points.count = end < all.capacity ? end : all.capacity;
+    e->others = (uint32_t *)(uintptr_t)others;
+    return found;
+}
+
+/* Limits for points of a body that the solution would bring too deep. True: there are some. */
+static bool limit_linked(flr_world *w, const linked_points *body)
+{
+    flr_tight *e = w->tight;
+    const flr_tight_points all = e->points;
+    uint32_t *others = e->others;
+    e->points = points_of(&all, body->first, body->count);
+    e->others += body->first;
+    flr_links_enter(w, body->part);
+    const double least =
+        flr_tight_points_measure(&e->points, w->plans[body->part].result.twist, w->def.dt);
+    const bool some = least < -TIGHT_SLACK;
+    if (some) press_hard(w, body->part, -TIGHT_SLACK);
+    e->points = all;
+    e->others = others;
+    return some;
+}
+
+/* Works out where the parts go that are linked with one. */
+static void plan_linked(flr_world *w, uint32_t part, flr_world_frame *frame)
+{
+    flr_tight *e = w->tight;
+    linked_points bodies[FLR_TIGHT_LINKED];
+    flr_step_params how = w->params.step;
+    uint32_t count, body_count = 0;
+    const uint32_t *members = flr_links_members(w, &part, &count);
+    how.braking = 0;
+    flr_links_begin(w, part, &how);
+    e->points.count = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (flr_links_leader(w, members[i]) == members[i])
+            bodies[body_count++] = gather_linked(w, members, count, i);
+    flr_links_solve(w, part);
+    for (int round = 0; round < TIGHT_ROUNDS; round++) {
+        bool again = false;
+        for (uint32_t k = 0; k < body_count; k++) again |= limit_linked(w, &bodies[k]);
+        if (!again) break;
+        flr_links_solve(w, part);
+    }
+    double fraction = w->plans[part].fraction;
+    bool unexamined = false;
+    for (uint32_t i = 0; i < count; i++) {
+        flr_world_plan *p = &w->plans[members[i]];
+        const flr_tight_part *mine = &e->parts[members[i]];
+        const double travel =
+            flr_motion_travel(p->result.motion, w->state->bodies[members[i]].reach);
+        if (travel > mine->margin) fraction = fmin(fraction, mine->margin / travel);
+        unexamined |= mine->unexamined;
+        frame->faults |= p->result.faults;
+        if (p->result.deepest > frame->deepest) frame->deepest = p->result.deepest;
+    }
+    for (uint32_t k = 0; k < body_count; k++) {
+        flr_links_enter(w, bodies[k].part);
+        w->plans[bodies[k].part].result.touching = report(w, bodies[k].part);
+    }
+    flr_links_leave(w);
+    w->plans[part].fraction = unexamined ? 0 : fraction;
+    w->plans[part].limited = fraction < 1;
+    w->plans[part].stopped = unexamined;
+    flr_links_share(w, part);
+}
+
 void flr_tight_plan(flr_world *w, uint32_t part, flr_world_frame *frame)
 {
+    if (flr_links_is_linked(w, part)) {
+        plan_linked(w, part, frame);
+        return;
+    }
     flr_tight *e = w->tight;
     flr_tight_part *mine = &e->parts[part];
     flr_world_plan *p = &w->plans[part];
@@ -160,14 +297,10 @@ void flr_tight_plan(flr_world *w, uint32_t part, flr_world_frame *frame)
         how.gravity = flr_vec3_zero(); /* whoever holds it elsewhere bears it */
     flr_step_begin(w->step, &w->state->bodies[part], &how);
     flr_constraints_act(w, part);
+    e->points.count = 0;
     gather(w, part);
     press_soft(w, part);
-    for (uint32_t i = 0; i < mine->block_count; i++)
-        press(w, part, mine->blocks[i].other,
-              (flr_press){.point = mine->blocks[i].point,
-                          .normal = mine->blocks[i].normal,
-                          .depth = mine->blocks[i].depth,
-                          .limit = mine->blocks[i].limit});
+    press_blocks(w, part);
     flr_motion_checks_touch_points(w, part);
     pull(w, part);
     flr_step_solve(w->step, &p->result);

@@ -5,6 +5,7 @@
 
 #include "base/prefault.h"
 #include "contact/contact_table.h"
+#include "dynamics/mechanism.h"
 #include "feeler/voxels.h"
 #include "world/world_internal.h"
 
@@ -61,22 +62,42 @@ static flr_result make_parts(flr_world *w, flr_error *error)
         flr_result result = flr_body_make(&part->body, &w->state->bodies[i], &inner);
         if (result != FLR_OK) return flr_fail(error, result, "part %u: %s", i, inner.message);
         w->kinds[i] = part->kind;
-        w->rows[i] = w->row_count;
-        w->row_count += part->kind != FLR_PART_STATIC;
-        if (part->kind == FLR_PART_FREE) w->free_parts[w->free_count++] = i;
         w->shapes[i] = part->shape;
         if (w->trees) w->trees[i] = part->tree;
         w->voxels[i] = voxel_of(part->shape.table);
         if (w->voxels[i] > 0 && !(w->voxels[i] > w->voxel && w->voxel > 0)) w->voxel = w->voxels[i];
-        flr_pairs_part asked = {.shape = part->shape,
-                                .T_world_part = part->body.T_world_part,
-                                .centre = part->body.inertia.centre,
-                                .moving = part->kind == FLR_PART_FREE};
-        flr_pairs_set(w->pairs, i, &asked);
-        if (w->impacts) flr_impacts_set_tree(w->impacts, i, part->tree);
-        flr_world_note(w, i);
     }
     return FLR_OK;
+}
+
+static bool may_touch(const void *world, uint32_t a, uint32_t b)
+{
+    return flr_links_may_touch(world, a, b);
+}
+
+/* Bodies are what they will be: tells everyone. */
+static void show_parts(flr_world *w)
+{
+    for (uint32_t i = 0; i < w->def.part_count; i++) {
+        if (w->kinds[i] == FLR_PART_FREE) w->free_parts[w->free_count++] = i;
+        w->rows[i] = w->row_count;
+        w->row_count += w->kinds[i] != FLR_PART_STATIC;
+        flr_pairs_part asked = {.shape = w->shapes[i],
+                                .T_world_part = w->state->bodies[i].T_world_part,
+                                .centre = w->state->bodies[i].inertia.centre,
+                                .moving = w->kinds[i] == FLR_PART_FREE};
+        flr_pairs_set(w->pairs, i, &asked);
+        if (w->impacts) flr_impacts_set_tree(w->impacts, i, w->trees[i]);
+        flr_world_note(w, i);
+    }
+    if (w->links) flr_pairs_set_filter(w->pairs, may_touch, w);
+}
+
+/* Room for where joints are, at the end of the state. */
+static size_t def_joints_size(const flr_world_def *def, size_t before)
+{
+    if (def->joint_count == 0) return 0;
+    return (8 - before % 8) % 8 + def->joint_count * sizeof(flr_joint_position);
 }
 
 static flr_result allocate(flr_world *w, flr_error *error)
@@ -101,10 +122,13 @@ static flr_result allocate(flr_world *w, flr_error *error)
     if (result == FLR_OK && trees)
         result =
             flr_impacts_create(parts, 16 * w->def.contacts, w->def.threads, &w->impacts, error);
-    if (result == FLR_OK) result = flr_tight_create(w->def.parts, parts, &w->tight, error);
+    const uint32_t together = w->def.joint_count > 0 ? FLR_MECHANISM_FREEDOMS : 1;
+    if (result == FLR_OK)
+        result = flr_tight_create(w->def.parts, parts, together, &w->tight, error);
     if (result != FLR_OK) return result;
     w->state_size = sizeof(flr_world_state) + parts * (sizeof(flr_body) + sizeof(double) + 1);
     if (w->tight) w->state_size = flr_world_tight_offset(w) + flr_tight_state_size(w->tight);
+    w->state_size += def_joints_size(&w->def, w->state_size);
     w->state = flr_prefaulted_calloc(1, w->state_size);
     w->kinds = flr_prefaulted_calloc((size_t)parts + 1, sizeof *w->kinds);
     w->constraints = flr_prefaulted_calloc((size_t)parts + 1, sizeof *w->constraints);
@@ -147,12 +171,16 @@ flr_result flr_world_create(const flr_world_def *def, flr_world **world, flr_err
     w->def = *def;
     flr_result result = allocate(w, error);
     if (result == FLR_OK) result = make_parts(w, error);
+    if (result == FLR_OK) result = flr_links_create(w, def, error);
+    if (result == FLR_OK) show_parts(w);
     if (result == FLR_OK) result = flr_pages_create(def->parts, def->part_count, &w->pages, error);
     if (result != FLR_OK) {
         flr_world_destroy(w);
         return result;
     }
     w->def.parts = NULL;
+    w->def.groups = NULL;
+    w->def.joints = NULL;
     for (int i = 0; i < FLR_WORLD_HANDS; i++) {
         w->state->hands[i].part = FLR_NO_PART;
         w->state->hands[i].point = flr_point_none();
@@ -173,6 +201,7 @@ void flr_world_destroy(flr_world *w)
     flr_impacts_destroy(w->impacts);
     flr_tight_destroy(w->tight);
     flr_pages_destroy(w->pages);
+    flr_links_destroy(w->links);
     free(w->kinds);
     free(w->constraints);
     free(w->shapes);
@@ -253,11 +282,21 @@ bool flr_world_is_held(const flr_world *w, uint32_t part)
     return false;
 }
 
+/* Something moves this part itself. */
+static bool is_driven(const flr_world *w, uint32_t part)
+{
+    if (flr_world_is_held(w, part) || flr_couplings_pull(w, part)) return true;
+    return w->kinds[part] == FLR_PART_FREE && !flr_couplings_keep(w, part);
+}
+
 bool flr_world_is_moving(const flr_world *w, uint32_t part)
 {
     if (w->kinds[part] == FLR_PART_STATIC) return false;
-    if (flr_world_is_held(w, part) || flr_couplings_pull(w, part)) return true;
-    return w->kinds[part] == FLR_PART_FREE && !flr_couplings_keep(w, part);
+    uint32_t count;
+    const uint32_t *members = flr_links_members(w, &part, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (is_driven(w, members[i])) return true;
+    return false;
 }
 
 bool flr_world_moves(const flr_world *w, uint32_t part)
@@ -285,6 +324,7 @@ bool flr_world_grab(flr_world *w, uint32_t hand, uint32_t part)
     if (hand >= w->def.hand_count || part >= w->def.part_count ||
         w->kinds[part] == FLR_PART_STATIC || w->state->hands[hand].tool != FLR_TOOL_GRIP)
         return false;
+    part = flr_links_leader(w, part);
     flr_world_release(w, hand);
     flr_world_hand_state *h = &w->state->hands[hand];
     h->part = part;
@@ -406,11 +446,9 @@ void flr_world_tell_pairs(flr_world *w, uint32_t part)
     flr_pairs_set_moving(w->pairs, part, flr_world_is_moving(w, part));
 }
 
-bool flr_world_place(flr_world *w, uint32_t part, flr_pose T_world_part)
+/* One part alone. */
+static void place_part(flr_world *w, uint32_t part, flr_pose T_world_part)
 {
-    if (part >= w->def.part_count || w->kinds[part] == FLR_PART_STATIC ||
-        !flr_pose_is_valid(T_world_part))
-        return false;
     flr_body *body = &w->state->bodies[part];
     body->T_world_part = T_world_part;
     body->twist = flr_twist_make(flr_vec3_zero(), flr_vec3_zero());
@@ -420,7 +458,33 @@ bool flr_world_place(flr_world *w, uint32_t part, flr_pose T_world_part)
     for (uint32_t i = 0; i < w->def.hand_count; i++)
         if (w->state->hands[i].part == part && !w->state->hands[i].waiting)
             flr_world_take(w, &w->state->hands[i]);
+}
+
+bool flr_world_place(flr_world *w, uint32_t part, flr_pose T_world_part)
+{
+    if (part >= w->def.part_count || w->kinds[part] == FLR_PART_STATIC ||
+        !flr_pose_is_valid(T_world_part))
+        return false;
+    uint32_t count;
+    const uint32_t *members = flr_links_members(w, &part, &count);
+    const flr_pose T_leader =
+        flr_pose_mul(T_world_part, flr_pose_inverse(flr_links_in_leader(w, part)));
+    for (uint32_t i = 0; i < count; i++) {
+        if (!flr_links_same_body(w, members[i], part)) continue;
+        flr_pose T = flr_pose_mul(T_leader, flr_links_in_leader(w, members[i]));
+        T.q = flr_quat_normalize(T.q);
+        place_part(w, members[i], members[i] == part ? T_world_part : T);
+    }
     return true;
+}
+
+flr_coupling flr_world_coupling_of_leader(const flr_world *w, uint32_t part,
+                                          const flr_coupling *coupling)
+{
+    flr_coupling held = *coupling;
+    if (flr_links_leader(w, part) != part)
+        held.T_part_handle = flr_pose_mul(flr_links_in_leader(w, part), coupling->T_part_handle);
+    return held;
 }
 
 /* ---- looking ---- */

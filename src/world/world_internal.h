@@ -5,6 +5,7 @@
 
 #include "feeler/world.h"
 #include "world/impacts.h"
+#include "world/links.h"
 #include "world/paged_parts.h"
 #include "world/point_tool.h"
 #include "world/tight.h"
@@ -105,6 +106,7 @@ struct flr_world {
     flr_impacts *impacts; /* NULL: no part has a sphere tree */
     flr_tight *tight;     /* NULL: no part has a fit */
     flr_pages *pages;     /* NULL: all voxels are in memory */
+    flr_links *links;     /* NULL: no rigid groups, no joints */
     flr_part_kind *kinds;
     flr_constrained *constraints;   /* [part_count] */
     flr_pairs_shape *shapes;        /* [part_count] */
@@ -214,6 +216,10 @@ void flr_motion_checks_check(flr_world *world, double range, flr_world_frame *fr
  * one beside the other then ends with it, and their momentum stays. */
 flr_world_met flr_world_meet(const flr_world *world, uint32_t part, uint32_t other, flr_vec3 point,
                              flr_wrench push);
+
+/* A coupling that holds a part, as one that holds the leader of its body. */
+flr_coupling flr_world_coupling_of_leader(const flr_world *world, uint32_t part,
+                                          const flr_coupling *coupling);
 
 /* How far any point of the part goes at most, metres. */
 double flr_motion_checks_travel(const flr_world *world, uint32_t part);

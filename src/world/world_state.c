@@ -115,6 +115,8 @@ bool flr_world_load(flr_world *w, const void *from, size_t size)
     if (end > FLR_WORLD_REMOTE_COUPLINGS) return false;
     if (w->tight && !flr_tight_state_is_valid(w->tight, bytes + flr_world_tight_offset(w)))
         return false;
+    if (!flr_links_state_is_valid(w->links, bytes + size - flr_links_state_size(w->links)))
+        return false;
     const uint8_t *ghosts =
         bytes + sizeof(flr_world_state) + w->def.part_count * (sizeof(flr_body) + sizeof(double));
     for (uint32_t i = 0; i < w->def.part_count; i++) flr_world_set_solid(w, i, !ghosts[i]);
@@ -166,6 +168,7 @@ void flr_world_adopt(flr_world *w, const flr_world *from, const uint32_t *before
     }
     adopt_ties(w, from, before);
     flr_tight_adopt(w, from, before);
+    flr_links_adopt(w, from);
     w->state->number = old->number;
     w->state->hash = old->hash;
     w->state->travel = old->travel;
