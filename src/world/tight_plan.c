@@ -3,10 +3,7 @@
 
 #include "world/tight_internal.h"
 
-enum { TIGHT_ROUNDS = 4 };
 #define TIGHT_SLACK 5e-8 /* metres: beyond its limit by less, a sample is left alone */
-#define RETURN      0.1  /* of what a sample is too deep, it may come back in a step … */
-#define RETURNS     2e-7 /* metres: … and no more than this */
 
 /* ---- what is near ---- */
 
@@ -17,49 +14,67 @@ static flr_world_met met_at(const flr_world *w, uint32_t part, uint32_t other, f
     return flr_world_meet(w, part, other, point, flr_wrench_make(flr_vec3_zero(), normal));
 }
 
-/* metres of depth at the end of a step, when the surfaces are `gap` apart at its beginning */
-static double limit_of(double clearance, double gap)
+/* How a body gives way to pushes. */
+static flr_tight_yield yield_of(const flr_world *w, uint32_t part)
 {
-    double end = FLR_TIGHT_FLOOR;
-    if (gap < end) end = gap + fmin(RETURN * (end - gap), RETURNS);
-    return clearance - end;
+    const flr_body *body = &w->state->bodies[part];
+    flr_tight_yield y = {.twist = body->twist};
+    const flr_vec3 one = flr_vec3_make(1, 1, 1);
+    const flr_twist open = flr_constraints_free(w, part, flr_twist_make(one, one));
+    const flr_vec6 free = flr_vec6_from(open.angular, open.linear);
+    flr_mat3 turns;
+    if (!flr_mat3_inverse(flr_body_tensor(body), &turns)) turns = (flr_mat3){0};
+    for (int r = 0; r < 3; r++) {
+        for (int c = 0; c <= r; c++) y.mobility.m[r][c] = turns.m[r][c] * free.v[r] * free.v[c];
+        y.mobility.m[r + 3][r + 3] = free.v[r + 3] / body->inertia.mass;
+    }
+    return y;
 }
 
-/* N/m: of the contacts of a pair together. */
-static double stiffness_of(const flr_tight_params *how)
+/* Adds the samples of one of several pairs of a body. */
+static void gather_pair(flr_world *w, uint32_t part, const flr_tight_near *n)
 {
-    if (how->stiffness > 0) return how->stiffness;
-    return how->clearance > 0 ? 2 * how->force * how->strength / how->clearance : 0;
+    flr_tight *e = w->tight;
+    const uint32_t other = n->a == part ? n->b : n->a, first = e->together.count;
+    const flr_tight_points list = flr_tight_points_from(&e->spots, n->first, n->count);
+    const flr_vec3 own = flr_body_centre(&w->state->bodies[part]),
+                   their = flr_body_centre(&w->state->bodies[other]);
+    flr_tight_points_append(&e->together, &list, n->a == part, flr_vec3_sub(their, own));
+    for (uint32_t i = first; i < e->together.count; i++) e->others[i] = other;
+    if (!w->plans[other].moves) return;
+    const flr_tight_yield mine = yield_of(w, part), theirs = yield_of(w, other);
+    flr_tight_points_share(&e->together, first, &mine, &theirs, flr_vec3_sub(own, their));
 }
 
 /* All samples of all pairs of a body, as they concern it. */
 static void gather(flr_world *w, uint32_t part)
 {
     flr_tight *e = w->tight;
-    double clearance = w->params.exact.clearance, stiffness = stiffness_of(&w->params.exact);
-    flr_vec3 centre = flr_body_centre(&w->state->bodies[part]);
-    e->points.count = 0;
+    const flr_tight_near *only = NULL;
+    uint32_t pairs = 0;
+    e->limited_count = 0;
     for (uint32_t i = 0; i < e->near_count; i++) {
         const flr_tight_near *n = &e->nears[i];
-        if (n->a != part && n->b != part) continue;
-        const uint32_t other = n->a == part ? n->b : n->a;
-        const double sign = n->a == part ? -1 : 1;
-        const bool moves = w->plans[other].moves;
-        for (uint32_t k = 0; k < n->count; k++) {
-            const flr_tight_spot *s = &e->spots[n->first + k];
-            flr_tight_point p = {.arm = flr_vec3_sub(s->point, centre),
-                                 .normal = flr_vec3_scale(s->normal, sign),
-                                 .depth = clearance - s->gap,
-                                 .limit = limit_of(clearance, s->gap),
-                                 .room = s->gap - FLR_TIGHT_FLOOR,
-                                 .stiffness = stiffness * s->share};
-            if (moves)
-                p.away =
-                    flr_vec3_dot(p.normal, met_at(w, part, other, s->point, p.normal).twist.linear);
-            e->others[e->points.count] = other;
-            flr_tight_points_add(&e->points, &p);
-        }
+        if ((n->a == part || n->b == part) && n->count > 0) only = n, pairs++;
     }
+    /* one pair with a part that rests: as they were made */
+    if (pairs == 1 && only->b == part && !w->plans[only->a].moves) {
+        e->points = flr_tight_points_from(&e->spots, only->first, only->count);
+        e->only = only->a;
+        return;
+    }
+    e->only = FLR_NO_PART;
+    e->together.count = 0;
+    for (uint32_t i = 0; i < e->near_count; i++)
+        if (e->nears[i].a == part || e->nears[i].b == part) gather_pair(w, part, &e->nears[i]);
+    e->points = e->together;
+}
+
+/* What was changed in the samples of a pair is undone. */
+static void release_limits(flr_tight *e)
+{
+    for (uint32_t i = 0; i < e->limited_count; i++)
+        e->points.limit[e->limited[i].index] = e->limited[i].limit;
 }
 
 /* ---- contacts for the solver ---- */
@@ -85,7 +100,7 @@ static void press(flr_world *w, uint32_t part, uint32_t other, flr_press one)
 static void press_point(flr_world *w, uint32_t part, uint32_t i, double stiffness, double limit)
 {
     const flr_tight_points *p = &w->tight->points;
-    press(w, part, w->tight->others[i],
+    press(w, part, w->tight->only != FLR_NO_PART ? w->tight->only : w->tight->others[i],
           (flr_press){.point = flr_vec3_add(flr_tight_points_arm(p, i),
                                             flr_body_centre(&w->state->bodies[part])),
                       .normal = flr_tight_points_normal(p, i),
@@ -112,8 +127,10 @@ static uint32_t press_hard(flr_world *w, uint32_t part, double below)
     uint32_t kept[FLR_TIGHT_HARD];
     uint32_t count = flr_tight_nearest(&e->points, below, &e->bins, kept);
     for (uint32_t i = 0; i < count; i++) {
-        press_point(w, part, kept[i], 0, e->points.limit[kept[i]]);
-        e->points.limited[kept[i]] = true;
+        float *limit = &e->points.limit[kept[i]];
+        press_point(w, part, kept[i], 0, *limit);
+        e->limited[e->limited_count++] = (flr_tight_limited){kept[i], *limit};
+        *limit = INFINITY;
     }
     return count;
 }
@@ -173,12 +190,13 @@ void flr_tight_plan(flr_world *w, uint32_t part, flr_world_frame *frame)
     flr_step_solve(w->step, &p->result);
 
     /* samples that the solution would bring too deep keep to their limits */
-    for (int round = 0; round < TIGHT_ROUNDS; round++) {
+    for (int round = 0; round < FLR_TIGHT_ROUNDS; round++) {
         double least = flr_tight_points_measure(&e->points, p->result.twist, w->def.dt);
         if (!(least < -TIGHT_SLACK)) break;
         press_hard(w, part, -TIGHT_SLACK);
         flr_step_solve(w->step, &p->result);
     }
+    release_limits(e);
     /* pairs were found for motions of a certain length */
     const double travel = flr_motion_travel(p->result.motion, w->state->bodies[part].reach);
     p->fraction = fmin(p->result.fraction, travel > mine->margin ? mine->margin / travel : 1);
