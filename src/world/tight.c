@@ -7,7 +7,6 @@
 #include "base/prefault.h"
 #include "world/tight_internal.h"
 
-enum { SWEEPS = 3 };     /* over bodies that may push each other */
 #define TIGHT_BRISK 20.0 /* m/s^2: what a hand's largest force does to a part */
 #define MIN_ANGLE   0.01 /* rad: a hand's torque is at its limit no earlier, and no later than … */
 #define MAX_ANGLE   0.35
@@ -54,14 +53,16 @@ static bool make_normals(flr_tight *e)
         flr_tight_part *p = &e->parts[i];
         if (!p->fit) continue;
         const uint32_t count = flr_fit_get_info(p->fit).triangles;
-        flr_vec3 **normals = &e->normals[p->kind], t[3];
+        flr_tight_normal **normals = &e->normals[p->kind];
+        flr_vec3 t[3];
         if (!*normals) {
             *normals = flr_prefaulted_calloc((size_t)count + 1, sizeof **normals);
             if (!*normals) return false;
             for (uint32_t k = 0; k < count; k++) {
                 flr_fit_triangle(p->fit, k, t);
-                (*normals)[k] = flr_vec3_normalize(
+                const flr_vec3 n = flr_vec3_normalize(
                     flr_vec3_cross(flr_vec3_sub(t[1], t[0]), flr_vec3_sub(t[2], t[0])));
+                (*normals)[k] = (flr_tight_normal){(float)n.x, (float)n.y, (float)n.z, 0};
             }
         }
         p->normals = *normals;
@@ -85,15 +86,14 @@ flr_result flr_tight_create(const flr_world_part *parts, uint32_t count, uint32_
     e->gaps = flr_prefaulted_calloc(e->near_capacity, sizeof *e->gaps);
     for (int i = 0; i < 2; i++)
         e->raw[i] = flr_prefaulted_calloc(FLR_TIGHT_SPOTS, sizeof *e->raw[i]);
-    e->spots = flr_prefaulted_calloc(FLR_TIGHT_SPOTS, sizeof *e->spots);
-    e->others = flr_prefaulted_calloc(FLR_TIGHT_SPOTS, sizeof *e->others);
+    e->others = flr_prefaulted_calloc(FLR_TIGHT_TOGETHER, sizeof *e->others);
     e->pressed = flr_prefaulted_calloc((size_t)together * FLR_TIGHT_CONTACTS, sizeof *e->pressed);
     e->broad = flr_broad_create(count, e->near_capacity);
     if (e->parts) e->kind_count = number_fits(e, parts);
     flr_result result = FLR_OK;
-    if (!flr_tight_points_create(&e->points, FLR_TIGHT_SPOTS) || !e->parts || !make_normals(e) ||
-        !e->nears || !e->gaps || !e->raw[0] || !e->raw[1] || !e->spots || !e->others ||
-        !e->pressed || !e->broad)
+    if (!flr_tight_points_create(&e->spots, FLR_TIGHT_SPOTS) ||
+        !flr_tight_points_create(&e->together, FLR_TIGHT_TOGETHER) || !e->parts || !make_normals(e) ||
+        !e->nears || !e->gaps || !e->raw[0] || !e->raw[1] || !e->others || !e->pressed || !e->broad)
         result = flr_fail(error, FLR_NO_MEMORY, "not enough memory for exact contact of %u parts",
                           count);
     if (result == FLR_OK) result = flr_tight_make_slots(e, parts, error);
@@ -110,14 +110,14 @@ void flr_tight_destroy(flr_tight *e)
     if (!e) return;
     flr_tight_free_slots(e);
     flr_broad_destroy(e->broad);
-    flr_tight_points_destroy(&e->points);
+    flr_tight_points_destroy(&e->spots);
+    flr_tight_points_destroy(&e->together);
     for (uint32_t i = 0; e->normals && i < e->kind_count; i++) free(e->normals[i]);
     free(e->normals);
     free(e->parts);
     free(e->nears);
     free(e->gaps);
     for (int i = 0; i < 2; i++) free(e->raw[i]);
-    free(e->spots);
     free(e->pressed);
     free(e->others);
     free(e);
@@ -193,11 +193,8 @@ void flr_tight_step(flr_world *w, flr_world_frame *frame)
     flr_tight *e = w->tight;
     begin(w);
     flr_tight_near_update(w, frame);
-    for (int sweep = 0; sweep < SWEEPS; sweep++)
-        for (uint32_t i = 0; i < e->part_count; i++)
-            if (w->plans[i].moves && (sweep == 0 || e->parts[i].pairs_with_moving) &&
-                flr_links_plans(w, i))
-                flr_tight_plan(w, i, frame);
+    for (uint32_t i = 0; i < e->part_count; i++)
+        if (w->plans[i].moves && flr_links_plans(w, i)) flr_tight_plan(w, i, frame);
     flr_tight_check(w, frame);
     for (uint32_t i = 0; i < e->part_count; i++) {
         flr_world_plan *p = &w->plans[i];

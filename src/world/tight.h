@@ -26,11 +26,11 @@ enum { FLR_TIGHT_CONTACTS = 1024 }; /* that it may give to one step */
 
 /* what a pair of parts that is near remembers from step to step */
 typedef struct flr_tight_memory {
-    uint64_t key;        /* a << 32 | b, plus 1; 0: of no pair */
-    uint64_t used;       /* number of the step in which it was near last, plus 1 */
-    uint64_t known;      /* 1: the pair was measured where it is, as follows; else 0 */
-    uint64_t debt;       /* steps in a row for which the budget did not suffice */
-    double reach, range; /* metres */
+    uint64_t key;                   /* a << 32 | b, plus 1; 0: of no pair */
+    uint64_t used;                  /* number of the step in which it was near last, plus 1 */
+    uint64_t known;                 /* 1: the pair was measured where it is, as follows; else 0 */
+    uint64_t debt;                  /* steps in a row for which the budget did not suffice */
+    double reach, range, tolerance; /* metres */
     flr_fit_track track;
 } flr_tight_memory;
 

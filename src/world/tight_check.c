@@ -56,6 +56,7 @@ static void keep_ahead(flr_world *w, flr_tight_near *n, flr_pose T, const flr_fi
                                                 .T_a_b = T,
                                                 .reach = ask->reach,
                                                 .range = ask->max_distance,
+                                                .tolerance = ask->tolerance,
                                                 .result = *there,
                                                 .first = e->raw_count};
     e->raw_count += there->contact_count;

@@ -13,24 +13,28 @@ enum {
     FLR_TIGHT_RAW = 1 << 14,     /* samples of one pair, at most */
     FLR_TIGHT_SPOTS = 1 << 15,   /* of all pairs together */
     FLR_TIGHT_TOUCHES = 1 << 12, /* reported */
-    FLR_TIGHT_EXTRA = 8 /* places that a body's motion would have met, besides its samples */
+    FLR_TIGHT_EXTRA = 8,  /* places that a body's motion would have met, besides its samples */
+    FLR_TIGHT_ROUNDS = 4, /* in which a plan asks for limits */
+    FLR_TIGHT_LIMITED = FLR_TIGHT_ROUNDS * FLR_TIGHT_HARD
 };
 
-/* a sample near another part; world's frame */
-enum { FLR_TIGHT_LINKED = 64 }; /* bodies that are planned together, at most */
+enum {
+    FLR_TIGHT_LINKED = 64, /* bodies that are planned together, at most */
+    /* of their samples, those between two of them twice, and each body's in whole lanes */
+    FLR_TIGHT_TOGETHER = 2 * FLR_TIGHT_SPOTS + FLR_TIGHT_LINKED * FLR_TIGHT_LANES
+};
 
-typedef struct flr_tight_spot {
-    flr_vec3 point, normal; /* unit: moved this way, b comes off a */
-    double gap;             /* metres: least distance that is sure, besides what is tolerated */
-    double share;           /* of the pair's stiffness; all of them add up to 1 or less */
-} flr_tight_spot;
+/* the normal of a triangle, small, since they are read in no order */
+typedef struct flr_tight_normal {
+    float x, y, z, unused;
+} flr_tight_normal;
 
 /* what is known of a pair where it will be when the next step begins: found at the end of its check, or where it stays */
 typedef struct flr_tight_ahead {
     bool known;
     bool recent; /* its samples are in raw[1], with those found in this step; else in raw[0] */
     flr_pose T_a_b;
-    double reach, range; /* metres: as asked */
+    double reach, range, tolerance; /* metres: as asked */
     flr_fit_result result;
     uint32_t first; /* of its samples; result.contact_count of them */
 } flr_tight_ahead;
@@ -53,7 +57,7 @@ typedef struct flr_tight_near {
     uint32_t a, b; /* parts; b moves */
     uint32_t slot;
     flr_fit_result result; /* at the beginning of the step; without its list */
-    uint32_t first, count; /* of its spots */
+    uint32_t first, count; /* of its samples in `spots` */
     double tolerated;      /* metres */
     double lower;          /* metres: the distance is not less, besides what is tolerated */
     int checked;           /* pass in which the motion was checked last; -1: not yet */
@@ -67,16 +71,21 @@ typedef struct flr_tight_block {
     uint32_t other;
 } flr_tight_block;
 
+/* a contact whose limit the planner has asked for, and that limit, metres */
+typedef struct flr_tight_limited {
+    uint32_t index;
+    float limit;
+} flr_tight_limited;
+
 typedef struct flr_tight_part {
     const flr_fit *fit;
-    const flr_vec3 *normals; /* of its triangles, part's frame; zero: it has none */
-    uint32_t kind;           /* number of the fit among different ones */
+    const flr_tight_normal *normals; /* of its triangles, part's frame; zero: it has none */
+    uint32_t kind;                   /* number of the fit among different ones */
     /* of the step */
-    flr_box3 box;           /* as large as it may get; world's frame */
-    double travel;          /* metres: how far any of its points went in the step before */
-    double margin;          /* metres: … and may go in this one: pairs were found for so much */
-    bool pairs_with_moving; /* some other that is near moves, too */
-    bool unexamined;        /* there was no room for all pairs that it is in: it stays */
+    flr_box3 box;    /* as large as it may get; world's frame */
+    double travel;   /* metres: how far any of its points went in the step before */
+    double margin;   /* metres: … and may go in this one: pairs were found for so much */
+    bool unexamined; /* there was no room for all pairs that it is in: it stays */
     uint32_t block_count;
     flr_tight_block blocks[FLR_TIGHT_EXTRA];
     int newest; /* pass in which its motion was changed last */
@@ -85,20 +94,24 @@ typedef struct flr_tight_part {
 
 struct flr_tight {
     uint32_t part_count, kind_count, slot_count;
-    flr_tight_part *parts;    /* [part_count] */
-    flr_vec3 **normals;       /* [kind_count] */
-    flr_tight_shelf *shelves; /* [kind_count x kind_count]: for a and b; empty: never needed */
-    flr_tight_slot *slots;    /* [slot_count] */
+    flr_tight_part *parts;      /* [part_count] */
+    flr_tight_normal **normals; /* [kind_count] */
+    flr_tight_shelf *shelves;   /* [kind_count x kind_count]: for a and b; empty: never needed */
+    flr_tight_slot *slots;      /* [slot_count] */
     flr_broad *broad;
     uint32_t near_count, near_capacity;
     uint32_t first_near;     /* which of them comes first in this step */
     flr_tight_near *nears;   /* [near_capacity] */
     flr_fit_contact *raw[2]; /* [FLR_TIGHT_SPOTS]: samples found in the step before; in this one */
     uint32_t raw_count;      /* in the latter */
-    flr_tight_spot *spots;   /* [FLR_TIGHT_SPOTS]: of all pairs, one after the other */
-    uint32_t spot_count;
-    flr_tight_points points; /* those of one body */
-    uint32_t *others;        /* [FLR_TIGHT_SPOTS]: the part that each of them touches */
+    flr_tight_points spots;  /* samples of all pairs, one after the other, as they concern b */
+    flr_tight_points points; /* those of one body: of its only pair, or together */
+    flr_tight_points together; /* memory for those of several pairs */
+    uint32_t *others;          /* [FLR_TIGHT_TOGETHER]: the part that each of `together` touches */
+    const uint32_t *points_others; /* of these, those of `points` */
+    uint32_t only; /* the part that all of `points` touch; FLR_NO_PART: see `points_others` */
+    flr_tight_limited limited[FLR_TIGHT_LIMITED]; /* points that have a limit in the plan */
+    uint32_t limited_count;
     flr_tight_bins bins;
     /* [FLR_TIGHT_CONTACTS] contacts that one body's step was given, by number; of each body that is planned with others */
     flr_world_touch *pressed;
@@ -145,6 +158,9 @@ flr_fit_params flr_tight_ask(const flr_world *world, const flr_tight_near *near,
 /* metres: how far the samples of a pair may come nearer to each other in a step with the twists that are planned. */
 double flr_tight_may_come(const flr_world *world, const flr_tight_near *near);
 
+/* The twist of b over a about b's centre of mass, world's axes: as it is, or as it is planned. */
+flr_twist flr_tight_relative(const flr_world *world, const flr_tight_near *near, bool planned);
+
 /* Where b is in the frame of a. */
 flr_pose flr_tight_between(flr_pose T_world_a, flr_pose T_world_b);
 
@@ -156,7 +172,7 @@ static inline bool flr_tight_same_pose(flr_pose a, flr_pose b)
 
 /* ---- samples (tight_spots.c) ---- */
 
-/* Makes spots of what was found of a pair. */
+/* Makes contacts of what was found of a pair: those of `spots` from near->first on. */
 void flr_tight_make_spots(flr_world *world, flr_tight_near *near, flr_pose T_a_b,
                           const flr_fit_contact *list, double reach);
 

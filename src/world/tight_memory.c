@@ -121,10 +121,11 @@ static void recall(flr_world *w, flr_tight_slot *slot, const flr_tight_memory *m
     flr_fit_contact *list = flr_tight_room(e, &capacity);
     ask.reach = m->reach;
     ask.max_distance = m->range;
-    ask.tolerance = FLR_TIGHT_CLEAR / 2;
+    ask.tolerance = m->tolerance;
     slot->ahead = (flr_tight_ahead){.T_a_b = flr_tight_between(w->poses[a], w->poses[b]),
                                     .reach = m->reach,
                                     .range = m->range,
+                                    .tolerance = m->tolerance,
                                     .recent = true,
                                     .first = e->raw_count};
     flr_fit_pair_query(slot->fits, slot->ahead.T_a_b, &ask, list, capacity, &slot->ahead.result);
@@ -188,6 +189,7 @@ void flr_tight_keep_memory(flr_world *w)
         m->known = slot->ahead.known;
         m->reach = slot->ahead.known ? slot->ahead.reach : 0;
         m->range = slot->ahead.known ? slot->ahead.range : 0;
+        m->tolerance = slot->ahead.known ? slot->ahead.tolerance : 0;
     }
 }
 
@@ -215,7 +217,9 @@ bool flr_tight_memories_are_valid(const flr_tight *e, const uint8_t *bytes)
         flr_tight_memory m;
         memcpy(&m, bytes + memories_at(e->part_count) + i * sizeof m, sizeof m);
         const uint64_t pair = m.key - 1;
-        if (m.known > 1 || m.debt > DEBT || !isfinite(m.reach) || !isfinite(m.range)) return false;
+        if (m.known > 1 || m.debt > DEBT || !isfinite(m.reach) || !isfinite(m.range) ||
+            !(m.tolerance >= 0) || !isfinite(m.tolerance))
+            return false;
         if (m.key != 0 && (pair >> 32 >= e->part_count || (uint32_t)pair >= e->part_count))
             return false;
     }

@@ -6,6 +6,8 @@
 #define TIGHT_SPEED_UP 1.5   /* from one step to the next */
 #define SUDDEN         16e-6 /* metres: a part may go so much farther than that */
 #define ADDED          4e-6  /* metres: samples may come so much nearer than their speeds tell */
+#define ROUGHLY        1e-6  /* metres: a distance may be off by this … */
+#define ROUGH          0.01  /* … or this share of it */
 #define FARTHEST                                                                                   \
     64e-6 /* metres: how far beyond the clearance samples are asked for, however fast a part is: what comes from farther \
              away is found by the check */
@@ -17,33 +19,34 @@ flr_pose flr_tight_between(flr_pose T_world_a, flr_pose T_world_b)
     return T;
 }
 
+flr_twist flr_tight_relative(const flr_world *w, const flr_tight_near *n, bool planned)
+{
+    const flr_vec3 centre = flr_body_centre(&w->state->bodies[n->b]);
+    flr_twist sum = {0};
+    for (int side = 0; side < 2; side++) {
+        const uint32_t part = side ? n->b : n->a;
+        const flr_body *body = &w->state->bodies[part];
+        if (!w->plans[part].moves) continue;
+        flr_twist twist = planned ? w->plans[part].result.twist : body->twist;
+        twist = flr_twist_move(twist, flr_vec3_sub(centre, flr_body_centre(body)));
+        sum = flr_twist_add(sum, flr_twist_scale(twist, side ? 1 : -1));
+    }
+    return sum;
+}
+
 /* Samples of tight parts slide past each other; they approach much less than they move. So it is the samples found in this step
  * that tell how fast those of the next one come, and the nearest points where there are none; the rest is for what a
  * force may add. What comes faster is found by the check. */
 double flr_tight_may_come(const flr_world *w, const flr_tight_near *n)
 {
-    const flr_tight *e = w->tight;
-    flr_vec3 turn = {0}, shift = {0};
-    for (int side = 0; side < 2; side++) {
-        const uint32_t part = side ? n->b : n->a;
-        const flr_world_plan *p = &w->plans[part];
-        if (!p->moves) continue;
-        const flr_vec3 spin = flr_vec3_scale(p->result.twist.angular, side ? 1 : -1);
-        turn = flr_vec3_add(turn, spin);
-        shift = flr_vec3_add_scaled(shift, side ? 1 : -1, p->result.twist.linear);
-        shift = flr_vec3_sub(shift, flr_vec3_cross(spin, flr_body_centre(&w->state->bodies[part])));
-    }
-    double closing = 0;
-    for (uint32_t i = 0; i < n->count; i++) {
-        const flr_tight_spot *s = &e->spots[n->first + i];
-        const double speed =
-            -flr_vec3_dot(s->normal, flr_vec3_add(shift, flr_vec3_cross(turn, s->point)));
-        closing = speed > closing ? speed : closing;
-    }
+    const flr_twist twist = flr_tight_relative(w, n, true);
+    const flr_tight_points points = flr_tight_points_from(&w->tight->spots, n->first, n->count);
+    double closing = flr_tight_points_closing(&points, twist);
     if (n->count == 0 && n->result.found) {
         const flr_vec3 at = flr_pose_apply(w->poses[n->a], n->result.point[1]);
         const flr_vec3 normal = flr_pose_apply_vector(w->poses[n->a], n->result.normal);
-        closing = -flr_vec3_dot(normal, flr_vec3_add(shift, flr_vec3_cross(turn, at)));
+        const flr_vec3 arm = flr_vec3_sub(at, flr_body_centre(&w->state->bodies[n->b]));
+        closing = -flr_vec3_dot(normal, flr_twist_velocity(twist, arm));
     }
     return TIGHT_SPEED_UP * fmax(0, closing) * w->def.dt + ADDED;
 }
@@ -70,6 +73,13 @@ static flr_broad_list find_pairs(flr_world *w)
     return flr_broad_update(e->broad);
 }
 
+/* metres: how far off a distance may be. Where force begins, and samples are kept apart, it counts; elsewhere it is for people. */
+static double tolerance_of(const flr_tight_params *how, double before)
+{
+    const double beyond = before - how->clearance - FARTHEST;
+    return beyond > 0 && isfinite(beyond) ? fmax(ROUGHLY, ROUGH * beyond) : FLR_TIGHT_CLEAR / 2;
+}
+
 flr_fit_params flr_tight_ask(const flr_world *w, const flr_tight_near *n, double far)
 {
     const flr_tight_params *how = &w->params.exact;
@@ -78,7 +88,7 @@ flr_fit_params flr_tight_ask(const flr_world *w, const flr_tight_near *n, double
     flr_fit_params ask = flr_default_fit_params();
     ask.reach = reach > tolerated ? reach - tolerated : 0;
     ask.max_distance = how->range;
-    ask.tolerance = FLR_TIGHT_CLEAR / 2;
+    ask.tolerance = tolerance_of(how, n->result.distance);
     return ask;
 }
 
@@ -117,6 +127,7 @@ static const flr_fit_contact *measure(flr_world *w, flr_tight_near *n, flr_pose 
                                .T_a_b = T,
                                .reach = ask.reach,
                                .range = ask.max_distance,
+                               .tolerance = ask.tolerance,
                                .result = n->result,
                                .first = e->raw_count};
     e->raw_count += n->result.contact_count;
@@ -183,20 +194,11 @@ static void find_unexamined(flr_world *w, const flr_broad_list *found)
 
 static void count_contacts(const flr_world *w, const flr_tight_near *n, flr_world_frame *frame)
 {
-    const flr_tight_spot *spots = w->tight->spots + n->first;
+    const float *depth = w->tight->spots.depth + n->first;
+    const float onset = (float)w->params.exact.clearance;
     for (uint32_t k = 0; k < n->count; k++) {
-        frame->contacts += spots[k].gap < w->params.exact.clearance;
-        frame->penetrations += spots[k].gap < 0;
-    }
-}
-
-/* An island is planned by one of its parts: what is near any of them counts for that. */
-static void share_nearness(flr_world *w)
-{
-    for (uint32_t i = 0; i < w->tight->part_count; i++) {
-        uint32_t count;
-        if (w->tight->parts[i].pairs_with_moving)
-            w->tight->parts[flr_links_members(w, &i, &count)[0]].pairs_with_moving = true;
+        frame->contacts += depth[k] > 0;
+        frame->penetrations += depth[k] > onset;
     }
 }
 
@@ -204,20 +206,17 @@ void flr_tight_near_update(flr_world *w, flr_world_frame *frame)
 {
     flr_tight *e = w->tight;
     const flr_broad_list found = find_pairs(w);
-    e->near_count = e->spot_count = 0;
+    e->near_count = e->spots.count = 0;
     swap_lists(e);
     find_unexamined(w, &found);
     frame->exhausted += found.dropped < UINT32_MAX ? (uint32_t)found.dropped : UINT32_MAX;
-    for (uint32_t i = 0; i < e->part_count; i++) e->parts[i].pairs_with_moving = false;
     for (size_t i = 0; i < found.count; i++) {
         uint32_t high = (uint32_t)(found.keys[i] >> 32), low = (uint32_t)found.keys[i];
         if (!flr_links_may_touch(w, low, high)) continue;
-        bool both = w->plans[high].moves && w->plans[low].moves, swap = !w->plans[high].moves;
+        const bool swap = !w->plans[high].moves;
         e->nears[e->near_count++] =
             (flr_tight_near){.a = swap ? high : low, .b = swap ? low : high, .checked = -1};
-        if (both) e->parts[high].pairs_with_moving = e->parts[low].pairs_with_moving = true;
     }
-    share_nearness(w);
     /* another one is first in each step, so that none of them lacks time again and again */
     e->first_near = e->near_count ? (uint32_t)(w->state->number % e->near_count) : 0;
     for (uint32_t i = 0; i < e->near_count; i++) {

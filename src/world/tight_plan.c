@@ -3,10 +3,7 @@
 
 #include "world/tight_internal.h"
 
-enum { TIGHT_ROUNDS = 4 };
 #define TIGHT_SLACK 5e-8 /* metres: beyond its limit by less, a sample is left alone */
-#define RETURN      0.1  /* of what a sample is too deep, it may come back in a step … */
-#define RETURNS     2e-7 /* metres: … and no more than this */
 
 /* ---- what is near ---- */
 
@@ -17,48 +14,74 @@ static flr_world_met met_at(const flr_world *w, uint32_t part, uint32_t other, f
     return flr_world_meet(w, part, other, point, flr_wrench_make(flr_vec3_zero(), normal));
 }
 
-/* metres of depth at the end of a step, when the surfaces are `gap` apart at its beginning */
-static double limit_of(double clearance, double gap)
+/* How a body gives way to pushes. */
+static flr_tight_yield yield_of(const flr_world *w, uint32_t part)
 {
-    double end = FLR_TIGHT_FLOOR;
-    if (gap < end) end = gap + fmin(RETURN * (end - gap), RETURNS);
-    return clearance - end;
+    const flr_body *body = &w->state->bodies[part];
+    flr_tight_yield y = {.twist = body->twist};
+    const flr_vec3 one = flr_vec3_make(1, 1, 1);
+    const flr_twist open = flr_constraints_free(w, part, flr_twist_make(one, one));
+    const flr_vec6 free = flr_vec6_from(open.angular, open.linear);
+    flr_mat3 turns;
+    if (!flr_mat3_inverse(flr_body_tensor(body), &turns)) turns = (flr_mat3){0};
+    for (int r = 0; r < 3; r++) {
+        for (int c = 0; c <= r; c++) y.mobility.m[r][c] = turns.m[r][c] * free.v[r] * free.v[c];
+        y.mobility.m[r + 3][r + 3] = free.v[r + 3] / body->inertia.mass;
+    }
+    return y;
 }
 
-/* N/m: of the contacts of a pair together. */
-static double stiffness_of(const flr_tight_params *how)
+/* Adds the samples of one of several pairs of a body. */
+static void gather_pair(flr_world *w, uint32_t part, const flr_tight_near *n)
 {
-    if (how->stiffness > 0) return how->stiffness;
-    return how->clearance > 0 ? 2 * how->force * how->strength / how->clearance : 0;
+    flr_tight *e = w->tight;
+    const uint32_t other = n->a == part ? n->b : n->a, first = e->together.count;
+    const flr_tight_points list = flr_tight_points_from(&e->spots, n->first, n->count);
+    const flr_vec3 own = flr_body_centre(&w->state->bodies[part]),
+                   their = flr_body_centre(&w->state->bodies[other]);
+    flr_tight_points_append(&e->together, &list, n->a == part, flr_vec3_sub(their, own));
+    for (uint32_t i = first; i < e->together.count; i++) e->others[i] = other;
+    if (!w->plans[other].moves) return;
+    const flr_tight_yield mine = yield_of(w, part), theirs = yield_of(w, other);
+    flr_tight_points_share(&e->together, first, &mine, &theirs, flr_vec3_sub(own, their));
+}
+
+static void gather_pairs(flr_world *w, uint32_t part)
+{
+    const flr_tight *e = w->tight;
+    for (uint32_t i = 0; i < e->near_count; i++)
+        if (e->nears[i].a == part || e->nears[i].b == part) gather_pair(w, part, &e->nears[i]);
 }
 
 /* All samples of all pairs of a body, as they concern it. */
 static void gather(flr_world *w, uint32_t part)
 {
     flr_tight *e = w->tight;
-    double clearance = w->params.exact.clearance, stiffness = stiffness_of(&w->params.exact);
-    flr_vec3 centre = flr_body_centre(&w->state->bodies[part]);
+    const flr_tight_near *only = NULL;
+    uint32_t pairs = 0;
+    e->limited_count = 0;
     for (uint32_t i = 0; i < e->near_count; i++) {
         const flr_tight_near *n = &e->nears[i];
-        if (n->a != part && n->b != part) continue;
-        const uint32_t other = n->a == part ? n->b : n->a;
-        const double sign = n->a == part ? -1 : 1;
-        const bool moves = w->plans[other].moves;
-        for (uint32_t k = 0; k < n->count; k++) {
-            const flr_tight_spot *s = &e->spots[n->first + k];
-            flr_tight_point p = {.arm = flr_vec3_sub(s->point, centre),
-                                 .normal = flr_vec3_scale(s->normal, sign),
-                                 .depth = clearance - s->gap,
-                                 .limit = limit_of(clearance, s->gap),
-                                 .room = s->gap - FLR_TIGHT_FLOOR,
-                                 .stiffness = stiffness * s->share};
-            if (moves)
-                p.away =
-                    flr_vec3_dot(p.normal, met_at(w, part, other, s->point, p.normal).twist.linear);
-            e->others[e->points.count] = other;
-            flr_tight_points_add(&e->points, &p);
-        }
+        if ((n->a == part || n->b == part) && n->count > 0) only = n, pairs++;
     }
+    /* one pair with a part that rests: as they were made */
+    if (pairs == 1 && only->b == part && !w->plans[only->a].moves) {
+        e->points = flr_tight_points_from(&e->spots, only->first, only->count);
+        e->only = only->a;
+        return;
+    }
+    e->only = FLR_NO_PART;
+    e->together.count = 0;
+    gather_pairs(w, part);
+    e->points = e->together;
+    e->points_others = e->others;
+}
+
+/* What was changed in the samples of a pair is undone. */
+static void release_limits(flr_tight *e)
+{
+    for (uint32_t i = 0; i < e->limited_count; i++)
+        e->points.limit[e->limited[i].index] = e->limited[i].limit;
 }
 
 /* ---- contacts for the solver ---- */
@@ -90,7 +113,7 @@ static void press(flr_world *w, uint32_t part, uint32_t other, flr_press one)
 static void press_point(flr_world *w, uint32_t part, uint32_t i, double stiffness, double limit)
 {
     const flr_tight_points *p = &w->tight->points;
-    press(w, part, w->tight->others[i],
+    press(w, part, w->tight->only != FLR_NO_PART ? w->tight->only : w->tight->points_others[i],
           (flr_press){.point = flr_vec3_add(flr_tight_points_arm(p, i),
                                             flr_body_centre(&w->state->bodies[part])),
                       .normal = flr_tight_points_normal(p, i),
@@ -117,8 +140,10 @@ static uint32_t press_hard(flr_world *w, uint32_t part, double below)
     uint32_t kept[FLR_TIGHT_HARD];
     uint32_t count = flr_tight_nearest(&e->points, below, &e->bins, kept);
     for (uint32_t i = 0; i < count; i++) {
-        press_point(w, part, kept[i], 0, e->points.limit[kept[i]]);
-        e->points.limited[kept[i]] = true;
+        float *limit = &e->points.limit[kept[i]];
+        press_point(w, part, kept[i], 0, *limit);
+        e->limited[e->limited_count++] = (flr_tight_limited){kept[i], *limit};
+        *limit = INFINITY;
     }
     return count;
 }
@@ -168,44 +193,35 @@ static void press_blocks(flr_world *w, uint32_t part)
 
 /* ---- parts that are linked ---- */
 
-/* The points of one body among those of an island, as if there were no others. */
-static flr_tight_points points_of(const flr_tight_points *all, uint32_t first, uint32_t count)
-{
-    flr_tight_points some = *all;
-    double **columns[] = {&some.away, &some.depth,  &some.limit,  &some.stiffness, &some.room,
-                          &some.j[0], &some.j[1],   &some.j[2],   &some.j[3],      &some.j[4],
-                          &some.j[5], &some.arm[0], &some.arm[1], &some.arm[2]};
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) *columns[i] += first;
-    some.limited += first;
-    some.keys += first;
-    some.count = count;
-    some.capacity -= first;
-    return some;
-}
-
 /* Bodies of an island while it is planned. */
 typedef struct linked_points {
     uint32_t part;         /* some part of the body */
     uint32_t first, count; /* of its points */
 } linked_points;
 
+/* The points of one body become those that are pressed. */
+static void choose_points(flr_tight *e, const linked_points *body)
+{
+    e->points = flr_tight_points_from(&e->together, body->first, body->count);
+    e->points_others = e->others + body->first;
+    e->limited_count = 0; /* they are gathered anew before the next plan: nothing to undo */
+}
+
 /* The contacts of all parts of the body of members[at]; first, those that give way. */
-static linked_points gather_linked(flr_world *w, const uint32_t *members, uint32_t count, uint32_t at)
+static linked_points gather_linked(flr_world *w, const uint32_t *members, uint32_t count,
+                                   uint32_t at)
 {
     flr_tight *e = w->tight;
-    const flr_tight_points all = e->points;
-    linked_points found = {.part = members[at], .first = all.count};
+    linked_points found = {.part = members[at], .first = e->together.count};
     flr_links_enter(w, members[at]);
     for (uint32_t i = at; i < count; i++) {
         if (!flr_links_same_body(w, members[i], members[at])) continue;
         flr_constraints_act(w, members[i]);
-        gather(w, members[i]);
+        gather_pairs(w, members[i]);
     }
-    found.count = e->points.count - all.count;
-    const uint32_t end = (e->points.count + FLR_TIGHT_LANES - 1) / FLR_TIGHT_LANES * FLR_TIGHT_LANES;
-    const uint32_t *others = e->others;
-    e->points = points_of(&all, found.first, found.count);
-    e->others += found.first;
+    found.count = e->together.count - found.first;
+    choose_points(e, &found);
+    e->together.count = found.first + flr_tight_points_pad(&e->points);
     press_soft(w, members[at]);
     for (uint32_t i = at; i < count; i++) {
         if (!flr_links_same_body(w, members[i], members[at])) continue;
@@ -213,9 +229,6 @@ static linked_points gather_linked(flr_world *w, const uint32_t *members, uint32
         flr_motion_checks_touch_points(w, members[i]);
         pull(w, members[i]);
     }
-    e->points = all;
-    e->points.count = end < all.capacity ? end : all.capacity;
-    e->others = (uint32_t *)(uintptr_t)others;
     return found;
 }
 
@@ -223,17 +236,12 @@ static linked_points gather_linked(flr_world *w, const uint32_t *members, uint32
 static bool limit_linked(flr_world *w, const linked_points *body)
 {
     flr_tight *e = w->tight;
-    const flr_tight_points all = e->points;
-    uint32_t *others = e->others;
-    e->points = points_of(&all, body->first, body->count);
-    e->others += body->first;
+    choose_points(e, body);
     flr_links_enter(w, body->part);
     const double least =
         flr_tight_points_measure(&e->points, w->plans[body->part].result.twist, w->def.dt);
     const bool some = least < -TIGHT_SLACK;
     if (some) press_hard(w, body->part, -TIGHT_SLACK);
-    e->points = all;
-    e->others = others;
     return some;
 }
 
@@ -247,12 +255,13 @@ static void plan_linked(flr_world *w, uint32_t part, flr_world_frame *frame)
     const uint32_t *members = flr_links_members(w, &part, &count);
     how.braking = 0;
     flr_links_begin(w, part, &how);
-    e->points.count = 0;
+    e->only = FLR_NO_PART;
+    e->together.count = 0;
     for (uint32_t i = 0; i < count; i++)
         if (flr_links_leader(w, members[i]) == members[i])
             bodies[body_count++] = gather_linked(w, members, count, i);
     flr_links_solve(w, part);
-    for (int round = 0; round < TIGHT_ROUNDS; round++) {
+    for (int round = 0; round < FLR_TIGHT_ROUNDS; round++) {
         bool again = false;
         for (uint32_t k = 0; k < body_count; k++) again |= limit_linked(w, &bodies[k]);
         if (!again) break;
@@ -297,7 +306,6 @@ void flr_tight_plan(flr_world *w, uint32_t part, flr_world_frame *frame)
         how.gravity = flr_vec3_zero(); /* whoever holds it elsewhere bears it */
     flr_step_begin(w->step, &w->state->bodies[part], &how);
     flr_constraints_act(w, part);
-    e->points.count = 0;
     gather(w, part);
     press_soft(w, part);
     press_blocks(w, part);
@@ -306,12 +314,13 @@ void flr_tight_plan(flr_world *w, uint32_t part, flr_world_frame *frame)
     flr_step_solve(w->step, &p->result);
 
     /* samples that the solution would bring too deep keep to their limits */
-    for (int round = 0; round < TIGHT_ROUNDS; round++) {
+    for (int round = 0; round < FLR_TIGHT_ROUNDS; round++) {
         double least = flr_tight_points_measure(&e->points, p->result.twist, w->def.dt);
         if (!(least < -TIGHT_SLACK)) break;
         press_hard(w, part, -TIGHT_SLACK);
         flr_step_solve(w->step, &p->result);
     }
+    release_limits(e);
     /* pairs were found for motions of a certain length */
     const double travel = flr_motion_travel(p->result.motion, w->state->bodies[part].reach);
     p->fraction = fmin(p->result.fraction, travel > mine->margin ? mine->margin / travel : 1);

@@ -7,66 +7,7 @@
 #ifndef FLR_WORLD_TIGHT_REDUCE_H
 #define FLR_WORLD_TIGHT_REDUCE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "feeler/math.h"
-
-/* Contacts of one body, side by side, world's axes: [capacity] each. Lengths in metres. */
-typedef struct flr_tight_points {
-    uint32_t count, capacity; /* the latter a multiple of FLR_TIGHT_LANES */
-    double *arm[3];           /* from the body's centre of mass */
-    double *j[6];             /* arm x n, n: the unit vector n is where it pushes the body */
-    double *away;             /* m/s: velocity of the other part there, along n */
-    double *depth;            /* below where force begins; below 0: a gap */
-    double *limit;            /* how deep it may be at the end of the step */
-    double *stiffness;        /* N/m; 0: it pushes only at its limit */
-    double *room;   /* that the step leaves before the limit: kept up to date by the planner */
-    bool *limited;  /* the planner has asked for its limit already */
-    uint32_t *keys; /* of places and directions; for the reduction */
-} flr_tight_points;
-
-enum { FLR_TIGHT_LANES = 8 };
-
-/* Memory for `capacity` contacts; false: there is none. Not RT safe. */
-bool flr_tight_points_create(flr_tight_points *points, uint32_t capacity);
-void flr_tight_points_destroy(flr_tight_points *points);
-
-/* One contact as it is added. */
-typedef struct flr_tight_point {
-    flr_vec3 arm, normal;
-    double away, depth, limit, stiffness, room;
-} flr_tight_point;
-
-/* Adds one; there must be room. RT safe, as all that follows. */
-static inline void flr_tight_points_add(flr_tight_points *to, const flr_tight_point *p)
-{
-    const uint32_t i = to->count++;
-    const flr_vec3 turn = flr_vec3_cross(p->arm, p->normal);
-    to->arm[0][i] = p->arm.x, to->arm[1][i] = p->arm.y, to->arm[2][i] = p->arm.z;
-    to->j[0][i] = turn.x, to->j[1][i] = turn.y, to->j[2][i] = turn.z;
-    to->j[3][i] = p->normal.x, to->j[4][i] = p->normal.y, to->j[5][i] = p->normal.z;
-    to->away[i] = p->away;
-    to->depth[i] = p->depth;
-    to->limit[i] = p->limit;
-    to->stiffness[i] = p->stiffness;
-    to->room[i] = p->room;
-    to->limited[i] = false;
-}
-
-static inline flr_vec3 flr_tight_points_normal(const flr_tight_points *p, uint32_t i)
-{
-    return flr_vec3_make(p->j[3][i], p->j[4][i], p->j[5][i]);
-}
-
-static inline flr_vec3 flr_tight_points_arm(const flr_tight_points *p, uint32_t i)
-{
-    return flr_vec3_make(p->arm[0][i], p->arm[1][i], p->arm[2][i]);
-}
-
-/* How much room a motion of dt leaves each contact before its limit; INFINITY for those that are limited. Returns the
- * least. */
-double flr_tight_points_measure(flr_tight_points *points, flr_twist twist, double dt);
+#include "world/tight_points.h"
 
 enum { FLR_TIGHT_SOFT = 96, FLR_TIGHT_HARD = 64 }; /* contacts that are kept, of either kind */
 
