@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "sim/engine_internal.h"
+#include "sim/review.h"
 
 typedef struct save_job {
     flr_job job;
@@ -19,6 +20,8 @@ typedef struct save_job {
     flr_part_list members;     /* T_start: where they are now */
     flr_scene_group *groups;   /* [group_count], as the scene has them */
     flr_group_list group_list; /* a copy of the engine's */
+    flr_allow_rules rules;     /* likewise */
+    flr_scene_allow *allow;    /* [rules.count], as the scene has them */
     flr_scene *previous;       /* what is replaced; NULL: nothing */
     flr_file *lock;            /* of the folder of meshes, while they are written */
     bool locked;               /* it is held: the file system has locks */
@@ -249,6 +252,8 @@ static flr_result save_locked(save_job *s, const char *folder, flr_scene_part *p
     scene.hands = s->hand_count ? s->hands : NULL;
     scene.groups = s->group_list.count ? s->groups : NULL;
     scene.group_count = s->group_list.count;
+    scene.allow = s->rules.count ? s->allow : NULL;
+    scene.allow_count = s->rules.count;
     result = flr_scene_write(s->env, s->path, &scene, error);
     if (result == FLR_OK) remove_left_overs(s, folder, &scene);
     return result;
@@ -309,6 +314,8 @@ static void save_drop(flr_job *job)
     flr_part_list_free(&s->members);
     flr_scene_destroy(s->previous);
     flr_group_list_free(&s->group_list);
+    flr_allow_rules_free(&s->rules);
+    free(s->allow);
     free(s->groups);
     free(s);
 }
@@ -330,6 +337,16 @@ static bool copy_groups(const flr_engine *e, save_job *s)
     return true;
 }
 
+/* the pairs that are allowed, as they are now */
+static bool copy_allowed(const flr_engine *e, save_job *s)
+{
+    if (!flr_allow_rules_copy(&e->review->rules, &s->rules)) return false;
+    s->allow = calloc(s->rules.count + 1u, sizeof *s->allow);
+    for (uint32_t i = 0; s->allow && i < s->rules.count; i++)
+        s->allow[i] = (flr_scene_allow){s->rules.list[i].a, s->rules.list[i].b};
+    return s->allow;
+}
+
 static flr_result save_to(flr_engine *e, const char *path, bool named, uint32_t *number,
                           flr_error *error)
 {
@@ -342,7 +359,7 @@ static flr_result save_to(flr_engine *e, const char *path, bool named, uint32_t 
     save_job *s = calloc(1, sizeof *s);
     if (!s) return flr_engine_no_memory(error);
     flr_engine_view(e);
-    if (!copy_groups(e, s)) {
+    if (!copy_groups(e, s) || !copy_allowed(e, s)) {
         save_drop(&s->job);
         return flr_engine_no_memory(error);
     }
