@@ -12,6 +12,8 @@
 #include "command.h"
 #include "feeler/clash.h"
 #include "feeler/mesh.h"
+#include "scene/allow.h"
+#include "sim/engine.h"
 
 typedef struct flr_clash_item {
     const char *name;
@@ -34,33 +36,41 @@ typedef struct flr_clash_report {
     flr_clash_item *items;
     uint32_t count;
     flr_clash_group *groups;
-    struct flr_clash_rule *rules; /* [rule_count]: pairs that are not checked */
-    size_t rule_count;
+    flr_allow *allow; /* pairs that are not checked; NULL: none */
     flr_clash_list list;
     bool *known; /* [pair_count]: the baseline has it */
     double clearance;
     size_t findings; /* pairs that are to be reported: worse than allowed and not known */
     size_t by_state[4];
     double seconds;
+    /* called before each picture; false: stop. May be NULL */
+    bool (*drawn)(void *context, size_t drawn, size_t all);
+    void *context;
 } flr_clash_report;
 
 /* Is it a finding, known or not? */
 bool flr_clash_is_finding(const flr_clash_report *report, const flr_clash_pair *pair);
+/* Fills `by_state` and `findings` from the list and what is known. */
+void flr_clash_count(flr_clash_report *report);
 
 /* Adds rules "A|B" or "A", one on each line or separated by commas. FLR_BAD_INPUT for what is no rule; `source`
  * says where it stands. Warns of names that nothing has. Items and groups are known before. */
 flr_result flr_clash_add_rules(flr_cli *cli, flr_clash_report *report, const char *rules,
                                bool lines, const char *source, flr_error *error);
+flr_result flr_clash_add_pair(flr_cli *cli, flr_clash_report *report, const char *one,
+                              const char *other, const char *source, flr_error *error);
 flr_result flr_clash_read_rules(flr_cli *cli, flr_clash_report *report, const char *path,
                                 flr_error *error);
 bool flr_clash_is_allowed(const flr_clash_report *report, uint32_t a, uint32_t b);
-void flr_clash_free_rules(flr_clash_report *report);
 
 json_t *flr_clash_json(const flr_clash_report *report);
-flr_result flr_clash_csv(flr_cli *cli, const flr_clash_report *report, const char *path,
-                         flr_error *error);
-/* At most 200 findings have a picture. */
-flr_result flr_clash_page(flr_cli *cli, const flr_clash_report *report, const char *path,
-                          flr_error *error);
+/* The table, or the page with pictures of at most 200 findings; the caller frees the file. */
+flr_result flr_clash_print(const flr_clash_report *report, bool table, flr_blob *file,
+                           flr_error *error);
+flr_result flr_clash_write(flr_cli *cli, const flr_clash_report *report, bool table,
+                           const char *path, flr_error *error);
+/* The `report` of a flr_engine_def: the same for a controller. */
+flr_result flr_clash_serve_report(const flr_engine_report *report, flr_blob *file,
+                                  flr_error *error);
 
 #endif

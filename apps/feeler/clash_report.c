@@ -62,6 +62,23 @@ static flr_result write_text(flr_cli *cli, const char *path, const char *text, s
     return result;
 }
 
+/* ---- findings ---- */
+
+bool flr_clash_is_finding(const flr_clash_report *r, const flr_clash_pair *pair)
+{
+    if (pair->state == FLR_CLASH_OVERLAP) return true;
+    return r->clearance > 0 && pair->state != FLR_CLASH_OK;
+}
+
+void flr_clash_count(flr_clash_report *r)
+{
+    for (size_t i = 0; i < r->list.pair_count; i++) {
+        const flr_clash_pair *p = &r->list.pairs[i];
+        r->by_state[p->state]++;
+        r->findings += flr_clash_is_finding(r, p) && !r->known[i];
+    }
+}
+
 /* ---- a table ---- */
 
 /* quoted, and no formula for a spreadsheet */
@@ -76,13 +93,8 @@ static void put_cell(FILE *out, const char *text)
     fputc('"', out);
 }
 
-flr_result flr_clash_csv(flr_cli *cli, const flr_clash_report *r, const char *path,
-                         flr_error *error)
+static void put_table(FILE *out, const flr_clash_report *r)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (!out) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
     fputs("a,b,state,distance_mm,depth_mm,volume_mm3,x_mm,y_mm,z_mm,known\n", out);
     for (size_t i = 0; i < r->list.pair_count; i++) {
         const flr_clash_pair *p = &r->list.pairs[i];
@@ -94,10 +106,6 @@ flr_result flr_clash_csv(flr_cli *cli, const flr_clash_report *r, const char *pa
         fprintf(out, ",%.9g,%.6g,%.9g,%.9g,%.9g,%s\n", 1e3 * p->depth, 1e9 * p->volume,
                 1e3 * p->at.x, 1e3 * p->at.y, 1e3 * p->at.z, r->known[i] ? "yes" : "no");
     }
-    flr_result result = fclose(out) == 0 ? write_text(cli, path, text, size, error)
-                                         : flr_fail(error, FLR_NO_MEMORY, "out of memory");
-    free(text);
-    return result;
 }
 
 /* ---- a page ---- */
@@ -173,7 +181,7 @@ static void put_row(FILE *out, const flr_clash_report *r, size_t index)
             1e3 * p->at.z);
 }
 
-static flr_result put_pictures(flr_cli *cli, FILE *out, const flr_clash_report *r, flr_error *error)
+static flr_result put_pictures(FILE *out, const flr_clash_report *r, flr_error *error)
 {
     flr_result result = FLR_OK;
     size_t drawn = 0;
@@ -182,7 +190,9 @@ static flr_result put_pictures(flr_cli *cli, FILE *out, const flr_clash_report *
         const flr_clash_pair *p = &r->list.pairs[i];
         flr_blob png = {0};
         if (!flr_clash_is_finding(r, p) || r->known[i] || drawn == MAX_PICTURES) continue;
-        flr_progress(cli, drawn++, r->findings, "drawing");
+        if (r->drawn && !r->drawn(r->context, drawn, r->findings))
+            return flr_fail(error, FLR_CANCELLED, "cancelled");
+        drawn++;
         result = draw(r, p, &png, error);
         if (result != FLR_OK) break;
         fputs("<figure><img alt=\"\" src=\"data:image/png;base64,", out);
@@ -194,19 +204,13 @@ static flr_result put_pictures(flr_cli *cli, FILE *out, const flr_clash_report *
         fprintf(out, ": %s</figcaption></figure>\n", flr_clash_state_name(p->state));
         flr_blob_free(&png);
     }
-    flr_progress_end(cli);
     if (r->findings > MAX_PICTURES)
         fprintf(out, "<p class=\"soft\">The first %d findings have a picture.</p>\n", MAX_PICTURES);
     return result;
 }
 
-flr_result flr_clash_page(flr_cli *cli, const flr_clash_report *r, const char *path,
-                          flr_error *error)
+static flr_result put_page(FILE *out, const flr_clash_report *r, flr_error *error)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (!out) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
     fputs("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
           "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
           "<meta name=\"color-scheme\" content=\"light dark\">\n<title>",
@@ -225,12 +229,82 @@ flr_result flr_clash_page(flr_cli *cli, const flr_clash_report *r, const char *p
     for (size_t i = 0; i < r->list.pair_count; i++)
         if (r->list.pairs[i].state != FLR_CLASH_OK) put_row(out, r, i);
     fputs("</table>\n", out);
-    flr_result result = r->findings ? put_pictures(cli, out, r, error) : FLR_OK;
+    flr_result result = r->findings ? put_pictures(out, r, error) : FLR_OK;
     fputs("</body></html>\n", out);
+    return result;
+}
+
+/* ---- files ---- */
+
+flr_result flr_clash_print(const flr_clash_report *r, bool table, flr_blob *file, flr_error *error)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    flr_result result = FLR_OK;
+    if (table)
+        put_table(out, r);
+    else
+        result = put_page(out, r, error);
     bool whole = fclose(out) == 0;
+    if (result == FLR_OK && !whole) result = flr_fail(error, FLR_NO_MEMORY, "out of memory");
     if (result == FLR_OK)
-        result = whole ? write_text(cli, path, text, size, error)
-                       : flr_fail(error, FLR_NO_MEMORY, "out of memory");
-    free(text);
+        *file = (flr_blob){(uint8_t *)text, size};
+    else
+        free(text);
+    return result;
+}
+
+flr_result flr_clash_write(flr_cli *cli, const flr_clash_report *r, bool table, const char *path,
+                           flr_error *error)
+{
+    flr_blob file = {0};
+    flr_result result = flr_clash_print(r, table, &file, error);
+    flr_progress_end(cli);
+    if (result == FLR_OK)
+        result = write_text(cli, path, (const char *)file.bytes, file.size, error);
+    flr_blob_free(&file);
+    return result;
+}
+
+/* ---- for a controller ---- */
+
+static bool tell_drawn(void *context, size_t drawn, size_t all)
+{
+    const flr_engine_report *given = context;
+    size_t most = all < MAX_PICTURES ? all : MAX_PICTURES;
+    return given->go_on(given->context, most ? (double)drawn / (double)most : 1);
+}
+
+flr_result flr_clash_serve_report(const flr_engine_report *given, flr_blob *file, flr_error *error)
+{
+    flr_clash_report r = {.source = given->source,
+                          .count = given->part_count,
+                          .list = *given->list,
+                          .clearance = given->clearance,
+                          .seconds = given->seconds,
+                          .drawn = tell_drawn,
+                          .context = (void *)(uintptr_t)given};
+    r.items = calloc(given->part_count + 1u, sizeof *r.items);
+    r.known = calloc(given->list->pair_count + 1, 1);
+    flr_result result = FLR_OK;
+    if (!r.items || !r.known) result = flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; result == FLR_OK && i < given->part_count; i++) {
+        const flr_engine_report_part *part = &given->parts[i];
+        r.items[i] = (flr_clash_item){.name = part->name,
+                                      .raw = part->name,
+                                      .group = part->group,
+                                      .in = FLR_NONE,
+                                      .colour = part->colour,
+                                      .mesh = part->mesh,
+                                      .T_world_part = part->T_world_part};
+    }
+    if (result == FLR_OK) {
+        flr_clash_count(&r);
+        result = flr_clash_print(&r, given->format == FLR_WIRE_REPORT_CSV, file, error);
+    }
+    free(r.items);
+    free(r.known);
     return result;
 }

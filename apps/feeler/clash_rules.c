@@ -1,5 +1,4 @@
-/* which pairs feeler clash does not check: rules of --allow and --allow-file, and groups */
-#include <fnmatch.h>
+/* which pairs feeler clash does not check: rules of --allow, --allow-file and the scene, and groups */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,12 +7,7 @@
 #include "files.h"
 #include "output.h"
 
-enum { MAX_RULES = 10000, MAX_RULE_BYTES = 1024 };
-
-/* Which parts the two sides of a rule name: a bit each. */
-struct flr_clash_rule {
-    uint64_t *sides[2];
-};
+enum { MAX_RULE_BYTES = 1024 };
 
 static char *trim(char *text)
 {
@@ -23,33 +17,32 @@ static char *trim(char *text)
     return text;
 }
 
-static bool fits(const char *pattern, const char *name)
-{
-    return strcmp(pattern, name) == 0 || fnmatch(pattern, name, 0) == 0;
-}
-
 /* the part itself, or a group around it */
-static bool names_item(const char *pattern, const flr_clash_report *r, const flr_clash_item *item)
+static bool is_named(void *context, uint32_t part, const char *pattern)
 {
-    if (fits(pattern, item->name) || fits(pattern, item->raw)) return true;
+    const flr_clash_report *r = context;
+    const flr_clash_item *item = &r->items[part];
+    if (flr_allow_fits(pattern, item->name) || flr_allow_fits(pattern, item->raw)) return true;
     for (uint32_t g = item->in; g != FLR_NONE; g = r->groups[g].in)
-        if (fits(pattern, r->groups[g].name)) return true;
+        if (flr_allow_fits(pattern, r->groups[g].name)) return true;
     return false;
 }
 
-static flr_result mark_side(flr_cli *cli, const flr_clash_report *r, const char *pattern,
-                            uint64_t **side, flr_error *error)
+flr_result flr_clash_add_pair(flr_cli *cli, flr_clash_report *r, const char *one, const char *other,
+                              const char *source, flr_error *error)
 {
-    size_t found = 0;
-    *side = calloc(r->count / 64 + 1, sizeof **side);
-    if (!*side) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
-    for (uint32_t i = 0; i < r->count; i++)
-        if (names_item(pattern, r, &r->items[i])) {
-            (*side)[i / 64] |= 1ull << i % 64;
-            found++;
-        }
-    if (!found)
-        flr_warn(cli, "no part or group is called \"%s\": its rule allows nothing", pattern);
+    uint32_t found[2];
+    const char *const names[2] = {one, other};
+    if (!r->allow) r->allow = flr_allow_create(r->count, is_named, r);
+    if (!r->allow) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    flr_error why;
+    flr_result result = flr_allow_add(r->allow, one, other, found, &why);
+    if (result == FLR_TOO_LARGE)
+        return flr_fail(error, FLR_BAD_INPUT, "%s: %s", source, why.message);
+    if (result != FLR_OK) return flr_fail(error, result, "%s", why.message);
+    for (int k = 0; k < 2; k++)
+        if (!found[k])
+            flr_warn(cli, "no part or group is called \"%s\": its rule allows nothing", names[k]);
     return FLR_OK;
 }
 
@@ -65,14 +58,7 @@ static flr_result add_rule(flr_cli *cli, flr_clash_report *r, char *text, const 
         return flr_fail(error, FLR_BAD_INPUT,
                         "%s: \"%s|%s\" is no rule; write NAME, or NAME|NAME for a pair", source,
                         one, other);
-    if (r->rule_count == MAX_RULES)
-        return flr_fail(error, FLR_BAD_INPUT, "%s: more than %d rules", source, MAX_RULES);
-    if (!flr_array_resize(&r->rules, r->rule_count + 1, sizeof *r->rules))
-        return flr_fail(error, FLR_NO_MEMORY, "out of memory");
-    struct flr_clash_rule *rule = &r->rules[r->rule_count++];
-    *rule = (struct flr_clash_rule){{NULL, NULL}};
-    flr_result result = mark_side(cli, r, one, &rule->sides[0], error);
-    return result == FLR_OK ? mark_side(cli, r, other, &rule->sides[1], error) : result;
+    return flr_clash_add_pair(cli, r, one, other, source, error);
 }
 
 /* from # on, at the beginning of a line or after a blank */
@@ -123,21 +109,7 @@ flr_result flr_clash_read_rules(flr_cli *cli, flr_clash_report *r, const char *p
     return result;
 }
 
-static bool has(const uint64_t *side, uint32_t part) { return side[part / 64] >> part % 64 & 1; }
-
 bool flr_clash_is_allowed(const flr_clash_report *r, uint32_t a, uint32_t b)
 {
-    for (size_t i = 0; i < r->rule_count; i++) {
-        uint64_t *const *sides = r->rules[i].sides;
-        if ((has(sides[0], a) && has(sides[1], b)) || (has(sides[0], b) && has(sides[1], a)))
-            return true;
-    }
-    return false;
-}
-
-void flr_clash_free_rules(flr_clash_report *r)
-{
-    for (size_t i = 0; i < r->rule_count; i++)
-        for (int k = 0; k < 2; k++) free(r->rules[i].sides[k]);
-    free(r->rules);
+    return r->allow && flr_allow_has(r->allow, a, b, NULL);
 }

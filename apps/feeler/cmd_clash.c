@@ -41,7 +41,7 @@ static void unload(clash_input *in)
     free(in->meshes);
     free(in->names);
     free(in->name_text);
-    flr_clash_free_rules(&in->report);
+    flr_allow_destroy(in->report.allow);
     free(in->report.groups);
     free(in->report.items);
     free(in->report.known);
@@ -174,20 +174,19 @@ static bool skip(void *context, uint32_t a, uint32_t b)
 static flr_result read_allowed(flr_cli *cli, clash_input *in, flr_error *error)
 {
     const clash_values *v = in->values;
+    const flr_scene *scene = in->scene;
     flr_result result = FLR_OK;
-    if (v->allow) result = flr_clash_add_rules(cli, &in->report, v->allow, false, "--allow", error);
+    for (size_t i = 0; scene && i < scene->allow_count && result == FLR_OK; i++)
+        result = flr_clash_add_pair(cli, &in->report, scene->allow[i].a, scene->allow[i].b,
+                                    scene->path, error);
+    if (result == FLR_OK && v->allow)
+        result = flr_clash_add_rules(cli, &in->report, v->allow, false, "--allow", error);
     if (result == FLR_OK && v->allow_file)
         result = flr_clash_read_rules(cli, &in->report, v->allow_file, error);
     return result;
 }
 
 /* ---- what is known ---- */
-
-bool flr_clash_is_finding(const flr_clash_report *r, const flr_clash_pair *pair)
-{
-    if (pair->state == FLR_CLASH_OVERLAP) return true;
-    return r->clearance > 0 && pair->state != FLR_CLASH_OK;
-}
 
 static int state_of(const char *name)
 {
@@ -322,20 +321,24 @@ static flr_result check(flr_cli *cli, clash_input *in, flr_error *error)
     return result;
 }
 
+static bool show_drawing(void *context, size_t drawn, size_t all)
+{
+    flr_progress(context, drawn, all, "drawing");
+    return true;
+}
+
 static int finish(flr_cli *cli, clash_input *in)
 {
     flr_clash_report *r = &in->report;
     flr_error error;
     flr_result result = compare(cli, in, &error);
     if (result != FLR_OK) return flr_fail_with(cli, flr_exit_of_input(result), &error);
-    for (size_t i = 0; i < r->list.pair_count; i++) {
-        const flr_clash_pair *p = &r->list.pairs[i];
-        r->by_state[p->state]++;
-        r->findings += flr_clash_is_finding(r, p) && !r->known[i];
-    }
-    if (in->values->csv) result = flr_clash_csv(cli, r, in->values->csv, &error);
+    flr_clash_count(r);
+    r->drawn = show_drawing;
+    r->context = cli;
+    if (in->values->csv) result = flr_clash_write(cli, r, true, in->values->csv, &error);
     if (result == FLR_OK && in->values->html)
-        result = flr_clash_page(cli, r, in->values->html, &error);
+        result = flr_clash_write(cli, r, false, in->values->html, &error);
     if (result != FLR_OK) return flr_fail_with(cli, FLR_EXIT_FAILED, &error);
     tell(cli, r, in->values->all);
     flr_json_print(cli, cli->json ? flr_clash_json(r) : NULL);

@@ -12,6 +12,7 @@
 
 #include "base/memory.h"
 #include "base/suggest.h"
+#include "clash.h"
 #include "feeler/device.h"
 #include "files.h"
 #include "models/models.h"
@@ -572,6 +573,7 @@ static flr_result begin(server *s, const char *scene, flr_error *error)
     s->def.seen = seen;
     s->def.context = s;
     s->def.engine.env = s->cli->env;
+    s->def.engine.report = flr_clash_serve_report;
     s->def.engine.rate = s->options->rate;
     s->def.engine.hands = (uint32_t)s->options->hands;
     s->def.engine.workers = (unsigned)s->options->workers;

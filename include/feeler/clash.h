@@ -51,6 +51,9 @@ typedef struct flr_clash_def {
     /* May a pair be left out? a < b. Called from one thread. May be NULL. */
     bool (*skip)(void *context, uint32_t a, uint32_t b);
     void *skip_context;
+    /* Called before each pair that is measured, from several threads; false: stop with FLR_CANCELLED. May be NULL. */
+    bool (*go_on)(void *context);
+    void *go_on_context;
 } flr_clash_def;
 
 FLR_API flr_clash_def flr_default_clash_def(void);
@@ -75,7 +78,7 @@ typedef struct flr_clash_list {
     uint64_t skipped;
 } flr_clash_list;
 
-/* Checks all pairs. FLR_BAD_ARGUMENT for lengths that are negative or no numbers, FLR_NO_MEMORY. On
+/* Checks all pairs. FLR_BAD_ARGUMENT for lengths that are negative or no numbers, FLR_NO_MEMORY, FLR_CANCELLED. On
  * success the caller frees `*list`. */
 FLR_API flr_result flr_clash_find(const flr_clash_def *def, flr_clash_list *list, flr_error *error);
 FLR_API void flr_clash_list_free(flr_clash_list *list);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/parallel.h"
+#include "fit/clash_order.h"
 
 enum {
     CLASH_CONTACTS = 4096, /* samples of an overlap that are looked at */
@@ -306,6 +307,7 @@ static flr_result measure(void *context, size_t piece, unsigned worker)
     flr_pose T_a_b = flr_pose_mul(flr_pose_inverse(one->T_world_part), other->T_world_part);
     flr_fit_pair *query;
     flr_error error;
+    if (j->def->go_on && !j->def->go_on(j->def->go_on_context)) return FLR_CANCELLED;
     flr_result result = flr_fit_pair_create(one->fit, other->fit, &query, &error);
     if (result != FLR_OK) return result;
     flr_fit_params params = flr_default_fit_params();
@@ -327,16 +329,6 @@ static flr_result measure(void *context, size_t piece, unsigned worker)
 
 /* ---- all ---- */
 
-static int by_severity(const void *a, const void *b)
-{
-    const flr_clash_pair *one = a, *other = b;
-    if (one->state != other->state) return one->state > other->state ? -1 : 1;
-    if (one->depth != other->depth) return one->depth > other->depth ? -1 : 1;
-    if (one->distance != other->distance) return one->distance < other->distance ? -1 : 1;
-    if (one->a != other->a) return one->a < other->a ? -1 : 1;
-    return one->b < other->b ? -1 : one->b > other->b;
-}
-
 flr_result flr_clash_find(const flr_clash_def *def, flr_clash_list *list, flr_error *error)
 {
     if (!(def->clearance >= 0 && isfinite(def->clearance) && def->touch >= 0 &&
@@ -354,12 +346,13 @@ flr_result flr_clash_find(const flr_clash_def *def, flr_clash_list *list, flr_er
     free(job.contacts);
     if (result != FLR_OK) {
         free(c.pairs);
+        if (result == FLR_CANCELLED) return flr_fail(error, result, "cancelled");
         return flr_fail(error, result, "no memory to check %u parts", def->part_count);
     }
     size_t kept = 0;
     for (size_t i = 0; i < c.count; i++)
         if (c.pairs[i].state != FLR_CLASH_OK || def->all) c.pairs[kept++] = c.pairs[i];
-    if (kept) qsort(c.pairs, kept, sizeof *c.pairs, by_severity);
+    if (kept) qsort(c.pairs, kept, sizeof *c.pairs, flr_clash_by_severity);
     uint64_t all = (uint64_t)def->part_count * (def->part_count - (def->part_count > 0)) / 2;
     *list = (flr_clash_list){.pairs = c.pairs,
                              .pair_count = kept,

@@ -15,7 +15,9 @@ const flr_scene_key flr_scene_keys[FLR_SCENE_OBJECT_COUNT][FLR_SCENE_KEY_MAX] = 
                         {"joints", false},
                         {"paths", false},
                         {"hands", false},
-                        {"camera", false}},
+                        {"camera", false},
+                        {"allow", false},
+                        {"notes", false}},
     [FLR_SCENE_PART] = {{"name", true},
                         {"file", true},
                         {"group", false},
@@ -65,5 +67,6 @@ const flr_scene_key flr_scene_keys[FLR_SCENE_OBJECT_COUNT][FLR_SCENE_KEY_MAX] = 
                            {"overlap", false},
                            {"awareness", false}},
     [FLR_SCENE_SPRING] = {{"stiffness", true}, {"turn_stiffness", false}, {"damping", false}},
+    [FLR_SCENE_NOTE] = {{"text", true}, {"part", false}, {"position", true}},
     [FLR_SCENE_HAND] = {{"tool", true}, {"position", false}, {"firm", false}},
 };

@@ -18,6 +18,7 @@ typedef enum flr_scene_object {
     FLR_SCENE_CONTACT,
     FLR_SCENE_HAND,
     FLR_SCENE_SPRING,
+    FLR_SCENE_NOTE,
     FLR_SCENE_OBJECT_COUNT
 } flr_scene_object;
 

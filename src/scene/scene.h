@@ -38,7 +38,8 @@ enum {
     FLR_SCENE_MEMORY_FACTOR = 48,
     FLR_SCENE_MEMORY_BESIDE = 1 << 16,
     FLR_SCENE_MAX_MEMORY = 1 << 28,
-    FLR_SCENE_MAX_JOINTS = 4096
+    FLR_SCENE_MAX_JOINTS = 4096,
+    FLR_SCENE_MAX_NOTES = 1000
 };
 
 #define FLR_SCENE_NO_COLOUR UINT32_MAX
@@ -98,6 +99,18 @@ typedef struct flr_scene_hand {
     bool firm;         /* keeps the direction of what it takes; default false */
 } flr_scene_hand;
 
+/* Two parts that may be in each other, or near: a fit of the design. `feeler clash` and the page do not report them. */
+typedef struct flr_scene_allow {
+    const char *a, *b; /* names of parts or groups, not empty; with * ? and [a-z] as in a shell */
+} flr_scene_allow;
+
+/* A remark at a place. */
+typedef struct flr_scene_note {
+    const char *text;  /* not empty, no control characters */
+    const char *part;  /* that it moves with; NULL: none */
+    flr_vec3 position; /* metres: in the part's frame, or the world's */
+} flr_scene_note;
+
 /* "grip", "point", NULL: in the order of flr_tool. */
 extern const char *const flr_scene_tools[];
 /* "fixed", "revolute" and so on, NULL: in the order of flr_joint_kind. */
@@ -154,6 +167,10 @@ typedef struct flr_scene {
     const flr_scene_hand *hands; /* [hand_count], NULL when none: then all take parts */
     size_t hand_count;           /* at most FLR_WORLD_HANDS */
     flr_scene_camera camera;
+    const flr_scene_allow *allow; /* [allow_count], NULL when none */
+    size_t allow_count;
+    const flr_scene_note *notes; /* [note_count], NULL when none */
+    size_t note_count;           /* at most FLR_SCENE_MAX_NOTES */
 } flr_scene;
 
 /* All fields at their defaults; names, files and parts are still to be filled in. */

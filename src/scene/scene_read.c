@@ -8,6 +8,7 @@
 #include "scene/kim.h"
 #include "scene/scene.h"
 #include "scene/scene_joint.h"
+#include "scene/scene_review.h"
 #include "scene/value.h"
 
 /* The scene, its arrays, and the tree that owns its texts. */
@@ -20,6 +21,8 @@ typedef struct scene_block {
     flr_scene_group *groups;
     flr_scene_joint *joints;
     flr_scene_path *paths;
+    flr_scene_allow *allow;
+    flr_scene_note *notes;
     flr_scene_hand hands[FLR_WORLD_HANDS];
 } scene_block;
 
@@ -34,6 +37,8 @@ void flr_scene_destroy(flr_scene *scene)
     free(block->groups);
     free(block->joints);
     free(block->paths);
+    free(block->allow);
+    free(block->notes);
     free(block);
 }
 
@@ -571,6 +576,31 @@ static bool read_paths(const flr_value *array, scene_block *block, const named *
     return ok;
 }
 
+/* ---- what a review has added ---- */
+
+typedef struct part_names {
+    const named *names; /* sorted */
+    size_t count;
+} part_names;
+
+static bool has_part(void *context, const char *name)
+{
+    const part_names *parts = context;
+    return find_named(parts->names, parts->count, name) != SIZE_MAX;
+}
+
+static bool read_review(const flr_value *root, scene_block *block, const named *parts)
+{
+    flr_scene *scene = &block->scene;
+    flr_value allow = flr_value_member(root, "allow"), notes = flr_value_member(root, "notes");
+    part_names names = {parts, scene->part_count};
+    bool ok = flr_scene_read_allow(&allow, &block->allow, &scene->allow_count) &&
+              flr_scene_read_notes(&notes, has_part, &names, &block->notes, &scene->note_count);
+    scene->allow = block->allow;
+    scene->notes = block->notes;
+    return ok;
+}
+
 /* ---- the whole ---- */
 
 static bool read_root(const flr_value *root, scene_block *block)
@@ -610,7 +640,8 @@ static bool read_root(const flr_value *root, scene_block *block)
     flr_value joints = flr_value_member(root, "joints");
     bool ok = read_parts(&parts, block, &table) && read_groups(&groups, &parts, block) &&
               move_groups(&parts, block) && read_joints(&joints, block, table.names) &&
-              read_paths(&paths, block, table.names) && read_hands(&hands, block);
+              read_paths(&paths, block, table.names) && read_hands(&hands, block) &&
+              read_review(root, block, table.names);
     element_table_free(&table);
     return ok;
 }

@@ -72,9 +72,9 @@ static void write_key(scene_write_writer *w, const char *key)
     fprintf(w->out, "%s\"%s\": ", w->separator, key);
 }
 
-static void write_text(scene_write_writer *w, const char *key, const char *text)
+/* the text alone, quoted; `key` names it where it cannot be written */
+static void write_quoted(scene_write_writer *w, const char *key, const char *text)
 {
-    write_key(w, key);
     json_t *string = text ? json_string(text) : NULL;
     char *quoted = string ? json_dumps(string, JSON_ENCODE_ANY) : NULL;
     if (quoted)
@@ -83,6 +83,12 @@ static void write_text(scene_write_writer *w, const char *key, const char *text)
         w->bad = key;
     free(quoted);
     json_decref(string);
+}
+
+static void write_text(scene_write_writer *w, const char *key, const char *text)
+{
+    write_key(w, key);
+    write_quoted(w, key, text);
 }
 
 static void write_number(scene_write_writer *w, double value)
@@ -293,6 +299,32 @@ static void write_contact(scene_write_writer *w, const flr_scene_contact *c)
     w->separator = outer;
 }
 
+static void write_review(scene_write_writer *w, const flr_scene *scene)
+{
+    w->separator = ",\n  ";
+    if (scene->allow_count) write_key(w, "allow"), fputc('[', w->out);
+    for (size_t i = 0; i < scene->allow_count; i++) {
+        fputs(i ? ",\n    [" : "\n    [", w->out);
+        write_quoted(w, "allow", scene->allow[i].a);
+        fputs(", ", w->out);
+        write_quoted(w, "allow", scene->allow[i].b);
+        fputc(']', w->out);
+    }
+    if (scene->allow_count) fputs("\n  ]", w->out);
+    if (scene->note_count) write_key(w, "notes"), fputc('[', w->out);
+    for (size_t i = 0; i < scene->note_count; i++) {
+        const flr_scene_note *note = &scene->notes[i];
+        fputs(i ? ",\n    { " : "\n    { ", w->out);
+        w->separator = "";
+        write_text(w, "text", note->text);
+        w->separator = ", ";
+        if (note->part) write_text(w, "part", note->part);
+        write_vector(w, "position", note->position, true);
+        fputs(" }", w->out);
+    }
+    if (scene->note_count) fputs("\n  ]", w->out);
+}
+
 static void write_scene(scene_write_writer *w, const flr_scene *scene)
 {
     fputs("{\n  ", w->out);
@@ -369,6 +401,7 @@ static void write_scene(scene_write_writer *w, const flr_scene *scene)
         write_vector(w, "up", scene->camera.up, false);
         fputs(" }", w->out);
     }
+    write_review(w, scene);
     fputs("\n}\n", w->out);
 }
 

@@ -435,25 +435,69 @@ static void do_cancel(call *c)
     answer(c, flr_engine_cancel(c->engine, c->message->as.cancel.job, &c->error), 0);
 }
 
-static void do_clearance(call *c)
+/* ---- what workers find out ---- */
+
+/* A place for a question; NULL: there are too many, which was answered. */
+static flr_question *begin_question(call *c)
 {
-    const flr_msg_clearance_ask *ask = &c->message->as.clearance_ask;
     flr_question *question = NULL;
     for (int i = 0; i < FLR_HUB_QUESTIONS && !question; i++) {
         if (c->hub->questions[i].token == 0) question = &c->hub->questions[i];
     }
     if (!question) {
-        answer(c, flr_fail(&c->error, FLR_AGAIN, "too many clearances are being measured"), 0);
-        return;
+        answer(c, flr_fail(&c->error, FLR_AGAIN, "too much is being measured; try again later"), 0);
+        return NULL;
     }
     if (++c->hub->next_token == 0) ++c->hub->next_token;
-    *question = (flr_question){c->hub->next_token, c->session->number, c->message->request};
-    flr_result result =
-        flr_engine_clearance_ask(c->engine, part_of(c, ask->part), part_of(c, ask->other),
-                                 ask->exact, question->token, &c->error);
+    *question =
+        (flr_question){c->hub->next_token, c->session->number, c->message->request, c->message->id};
+    return question;
+}
+
+/* A worker is at it, or it was refused. */
+static void end_question(call *c, flr_question *question, flr_result result)
+{
     if (result == FLR_OK) return;
     question->token = 0;
     answer(c, result, 0);
+}
+
+static void do_clearance(call *c)
+{
+    const flr_msg_clearance_ask *ask = &c->message->as.clearance_ask;
+    flr_question *question = begin_question(c);
+    if (question)
+        end_question(c, question,
+                     flr_engine_clearance_ask(c->engine, part_of(c, ask->part),
+                                              part_of(c, ask->other), ask->exact, question->token,
+                                              &c->error));
+}
+
+static void do_clashes(call *c)
+{
+    flr_question *question = begin_question(c);
+    if (question)
+        end_question(c, question,
+                     flr_engine_clashes_ask(c->engine, c->message->as.clashes_ask.clearance,
+                                            question->token, &c->error));
+}
+
+static void do_allow(call *c)
+{
+    const flr_msg_allow *allow = &c->message->as.allow;
+    answer(c,
+           flr_engine_allow(c->engine, part_of(c, allow->part), part_of(c, allow->other),
+                            allow->allowed, &c->error),
+           0);
+}
+
+static void do_report(call *c)
+{
+    const flr_msg_report *report = &c->message->as.report;
+    uint32_t job = 0;
+    flr_result result =
+        flr_engine_report_clashes(c->engine, report->clearance, report->format, &job, &c->error);
+    answer(c, result, job);
 }
 
 /* ---- which of them who may ---- */
@@ -499,6 +543,9 @@ static const client_commands_command commands[] = {
     {FLR_MSG_SAVE, FLR_WIRE_ABILITY_LOAD, do_save},
     {FLR_MSG_CANCEL, FLR_WIRE_ABILITY_COMMAND, do_cancel},
     {FLR_MSG_CLEARANCE_ASK, 0, do_clearance},
+    {FLR_MSG_CLASHES_ASK, 0, do_clashes},
+    {FLR_MSG_ALLOW, FLR_WIRE_ABILITY_COMMAND, do_allow},
+    {FLR_MSG_REPORT, 0, do_report},
 };
 
 static const char *ability_name(uint32_t ability)

@@ -11,7 +11,7 @@ enum {
     FLR_CLIENT_SESSION_TRANSFERS = 8192, /* meshes that a client may wait for */
     FLR_CLIENT_SESSION_UPLOADS = 4,
     FLR_CLIENT_SESSION_NEAR_PARTS = 64, /* whose voxels were shown last */
-    FLR_HUB_QUESTIONS = 256,            /* clearances that are being measured */
+    FLR_HUB_QUESTIONS = 256,            /* questions that workers are at */
     FLR_HUB_GUEST_HANDS = 256,          /* as the table of messages has it */
     FLR_HUB_GUEST_PARTS = 4096
 };
@@ -87,6 +87,7 @@ struct flr_client_session {
 
 typedef struct flr_question {
     uint32_t token, session, request; /* token 0: free */
+    uint16_t command;                 /* its id */
 } flr_question;
 
 /* an upload that a job reads */

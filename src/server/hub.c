@@ -100,35 +100,80 @@ void flr_hub_tell(flr_hub *hub, uint8_t kind, uint32_t part, uint32_t hand, cons
     }
 }
 
+static void send_clearance(flr_client_session *session, uint32_t request,
+                           const flr_engine_clearance *c)
+{
+    flr_message answer = {.id = FLR_MSG_CLEARANCE, .request = request};
+    answer.as.clearance.part = c->part.index;
+    answer.as.clearance.other = c->other.index;
+    answer.as.clearance.lower = c->lower;
+    answer.as.clearance.upper = c->upper;
+    answer.as.clearance.from = c->from;
+    answer.as.clearance.to = c->to;
+    answer.as.clearance.known = c->known;
+    answer.as.clearance.distance = c->distance;
+    answer.as.clearance.error = c->error;
+    flr_client_session_send(session, &answer);
+}
+
+static flr_wire_clash_pair wire_pair(const flr_clash_pair *pair, bool allowed)
+{
+    return (flr_wire_clash_pair){.part = pair->a,
+                                 .other = pair->b,
+                                 .state = (uint8_t)pair->state,
+                                 .allowed = allowed,
+                                 .distance = pair->distance,
+                                 .depth = pair->depth,
+                                 .volume = pair->volume,
+                                 .from = pair->point[0],
+                                 .to = pair->point[1]};
+}
+
+static flr_result send_clashes(flr_hub *hub, flr_client_session *session, uint32_t request,
+                               uint32_t token, flr_error *error)
+{
+    const flr_engine_clashes *c = flr_engine_clashes_of(hub->def.engine, token);
+    flr_wire_clash_pair *pairs = c ? calloc(c->pair_count + 1u, sizeof *pairs) : NULL;
+    if (!pairs) return flr_fail(error, FLR_NO_MEMORY, "the controller has no memory left");
+    for (uint32_t i = 0; i < c->pair_count; i++)
+        pairs[i] = wire_pair(&c->pairs[i], c->is_allowed[i]);
+    flr_message answer = {.id = FLR_MSG_CLASHES, .request = request};
+    answer.as.clashes = (flr_msg_clashes){.scene = c->scene,
+                                          .clearance = c->clearance,
+                                          .overlaps = c->overlaps,
+                                          .contacts = c->contacts,
+                                          .near = c->near,
+                                          .allowed = c->allowed,
+                                          .left_out = c->left_out,
+                                          .seconds = c->seconds,
+                                          .pairs = pairs,
+                                          .pairs_count = c->pair_count};
+    flr_client_session_send(session, &answer);
+    free(pairs);
+    return FLR_OK;
+}
+
+/* what a worker found out for somebody, or why not */
 static void answer_question(flr_hub *hub, const flr_engine_event *event)
 {
-    for (int i = 0; i < FLR_HUB_QUESTIONS; i++) {
-        flr_question question = hub->questions[i];
-        if (question.token == 0 || question.token != event->token) continue;
+    flr_question question = {0};
+    for (int i = 0; i < FLR_HUB_QUESTIONS && question.token == 0; i++) {
+        if (hub->questions[i].token == 0 || hub->questions[i].token != event->token) continue;
+        question = hub->questions[i];
         hub->questions[i].token = 0;
-        flr_client_session *session = flr_client_session_find(hub, question.session);
-        if (!session) return;
-        flr_message answer = {.id = FLR_MSG_CLEARANCE, .request = question.request};
-        const flr_engine_clearance *c = &event->clearance;
-        if (event->result != FLR_OK) {
-            flr_message command = {.id = FLR_MSG_CLEARANCE_ASK, .request = question.request};
-            flr_error error = {.code = event->result};
-            snprintf(error.message, sizeof error.message, "%s", event->sentence);
-            flr_client_session_fail(session, &command, &error);
-            return;
-        }
-        answer.as.clearance.part = c->part.index;
-        answer.as.clearance.other = c->other.index;
-        answer.as.clearance.lower = c->lower;
-        answer.as.clearance.upper = c->upper;
-        answer.as.clearance.from = c->from;
-        answer.as.clearance.to = c->to;
-        answer.as.clearance.known = c->known;
-        answer.as.clearance.distance = c->distance;
-        answer.as.clearance.error = c->error;
-        flr_client_session_send(session, &answer);
-        return;
     }
+    flr_client_session *session = flr_client_session_find(hub, question.session);
+    if (question.token == 0 || !session) return;
+    flr_error error = {.code = event->result};
+    snprintf(error.message, sizeof error.message, "%s", event->sentence);
+    flr_result result = event->result;
+    if (result == FLR_OK && event->kind == FLR_ENGINE_EVENT_CLEARANCE)
+        send_clearance(session, question.request, &event->clearance);
+    else if (result == FLR_OK)
+        result = send_clashes(hub, session, question.request, question.token, &error);
+    if (result == FLR_OK) return;
+    flr_message command = {.id = question.command, .request = question.request};
+    flr_client_session_fail(session, &command, &error);
 }
 
 /* Is it part of what flr_client_session_resync() sends? */
@@ -190,7 +235,14 @@ static void hand_on(flr_hub *hub, flr_client_session *session, const flr_engine_
         message.as.event.sentence = flr_wire_text_of(event->sentence);
         flr_client_session_send(session, &message);
         break;
+    case FLR_ENGINE_EVENT_ALLOWED:
+        if (!(session->wants & FLR_WIRE_WANT_EVENTS)) break;
+        message.id = FLR_MSG_ALLOWED;
+        message.as.allowed.rules = flr_engine_allow_rules(hub->def.engine);
+        flr_client_session_send(session, &message);
+        break;
     case FLR_ENGINE_EVENT_CLEARANCE:
+    case FLR_ENGINE_EVENT_CLASHES:
     case FLR_ENGINE_EVENT_REPLAY:
         break;
     }
@@ -308,7 +360,8 @@ int64_t flr_hub_pump(flr_hub *hub, int64_t now)
         if (hub->share) flr_share_event(hub->share, event);
         if (event->kind == FLR_ENGINE_EVENT_NEWS && !count_news(hub)) continue;
         if (!hub->def.seen || !hub->def.seen(hub->def.context, event)) log_event(hub, event);
-        if (event->kind == FLR_ENGINE_EVENT_CLEARANCE) answer_question(hub, event);
+        if (event->kind == FLR_ENGINE_EVENT_CLEARANCE || event->kind == FLR_ENGINE_EVENT_CLASHES)
+            answer_question(hub, event);
         if (event->kind == FLR_ENGINE_EVENT_REPLAY) take_replay(hub);
         if (event->kind == FLR_ENGINE_EVENT_JOB && event->job.state == FLR_WIRE_JOB_ENDED)
             discount_upload(hub, event->job.job);

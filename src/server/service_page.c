@@ -167,13 +167,47 @@ static int send_recording(flr_service_connection *connection, const flr_http_hea
     return flr_reply_finish(&r, size, head->method == FLR_HTTP_GET);
 }
 
+/* a report of clashes that a job has written */
+static int send_report(flr_service_connection *connection, const flr_http_head *head,
+                       const char *number)
+{
+    flr_engine *engine = connection->service->engine;
+    char *end, name[160], text[256];
+    uint8_t format;
+    flr_blob file;
+    flr_engine_scene scene;
+    unsigned long wanted = strtoul(number, &end, 10);
+    bool found = end != number && wanted <= UINT32_MAX &&
+                 flr_engine_get_report(engine, (uint32_t)wanted, &format, &file);
+    bool html = found && format == FLR_WIRE_REPORT_HTML;
+    if (!found || strcmp(end, html ? ".html" : ".csv") != 0)
+        return flr_reply_say(connection, 404,
+                             "There is no such report, or newer ones have taken its place.\n");
+    uint8_t *bytes = malloc(file.size + 1);
+    if (!bytes) return flr_reply_say(connection, 500, "The controller has no memory left.\n");
+    memcpy(bytes, file.bytes, file.size);
+    flr_engine_get_scene(engine, &scene);
+    safe_name(scene.name, name, sizeof name);
+    snprintf(text, sizeof text, "attachment; filename=\"%s-clashes%s\"", name,
+             html ? ".html" : ".csv");
+    flr_reply r;
+    flr_reply_begin(&r, connection, 200);
+    flr_reply_add(&r, "content-type",
+                  html ? "text/html; charset=utf-8" : "text/csv; charset=utf-8");
+    flr_reply_add(&r, "content-disposition", text);
+    flr_reply_add(&r, "cache-control", "no-store");
+    connection->body = (flr_http_body){.bytes = bytes, .owned = (char *)bytes, .size = file.size};
+    return flr_reply_finish(&r, file.size, head->method == FLR_HTTP_GET);
+}
+
 int flr_page_request(flr_service_connection *connection, const flr_http_head *head)
 {
     const flr_asset *asset = find_asset(head->path);
     if (asset) return send_asset(connection, head, asset);
     bool health = !strcmp(head->path, "/health");
     bool recording = !strncmp(head->path, "/recordings/", 12);
-    if (!health && !recording)
+    bool report = !strncmp(head->path, "/reports/", 9);
+    if (!health && !recording && !report)
         return flr_reply_say(
             connection, 404,
             "There is nothing here. The viewer is at /, how the controller is at /health.\n");
@@ -181,6 +215,7 @@ int flr_page_request(flr_service_connection *connection, const flr_http_head *he
         return flr_reply_say(connection, 401,
                              "A token is needed, as \"Authorization: Bearer TOKEN\" or "
                              "\"?token=TOKEN\"; feeler serve printed it.\n");
+    if (report) return send_report(connection, head, head->path + 9);
     return health ? send_health(connection, head)
                   : send_recording(connection, head, head->path + 12);
 }

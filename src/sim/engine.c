@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "feeler/base.h"
 #include "realtime/privileges.h"
+#include "sim/review.h"
 #include "sim/snapshot.h"
 
 enum { ORDERS = 256, NOTICES = 1024 };
@@ -80,7 +81,8 @@ static flr_result make_framer(flr_engine *e, flr_error *error)
     e->view = calloc(1, sizeof *e->view);
     e->state = e->view ? &e->view->state : NULL;
     e->pulses = calloc(FLR_ENGINE_PULSES, sizeof *e->pulses);
-    if (!f || !e->view || !flr_engine_make_events(e) || !e->pulses)
+    e->review = flr_review_create();
+    if (!f || !e->view || !flr_engine_make_events(e) || !e->pulses || !e->review)
         return flr_engine_no_memory(error);
     f->env = e->def.env;
     f->hand_count = e->def.hands;
@@ -288,6 +290,7 @@ void flr_engine_destroy(flr_engine *e)
     }
     flr_part_list_free(&e->members);
     flr_group_list_free(&e->groups);
+    flr_review_destroy(e->review);
     for (int i = 0; i < 4; i++) free(e->texts[i]);
     free(e->pulses);
     free(e->events);

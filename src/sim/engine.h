@@ -30,6 +30,7 @@
 #include <stdint.h>
 
 #include "feeler/base.h"
+#include "feeler/clash.h"
 #include "feeler/device.h"
 #include "feeler/env.h"
 #include "feeler/ids.h"
@@ -50,6 +51,7 @@ enum {
     FLR_ENGINE_CONTACTS = 256,          /* in a state */
     FLR_ENGINE_GAPS = 32,               /* in a state */
     FLR_ENGINE_OVERLAPS = 64,           /* in a state */
+    FLR_ENGINE_CLASHES = 2048,          /* in an answer */
     FLR_ENGINE_NAME_SIZE = 257,
     FLR_ENGINE_UNDO = 64 /* steps that can be taken back */
 };
@@ -57,6 +59,27 @@ enum {
 typedef struct flr_engine flr_engine;
 
 /* ---- creation and running ---- */
+
+/* A report of clashes that is to be written; borrowed during the call. */
+typedef struct flr_engine_report_part {
+    const char *name, *group; /* group "": none */
+    uint32_t colour;          /* 0xrrggbb */
+    const flr_mesh *mesh;
+    flr_pose T_world_part;
+} flr_engine_report_part;
+
+typedef struct flr_engine_report {
+    const char *source; /* name of the scene */
+    double clearance, seconds;
+    const flr_engine_report_part *parts; /* [part_count] */
+    uint32_t part_count;
+    const flr_clash_list
+        *list;      /* by places in `parts`; without allowed pairs, which are counted as skipped */
+    uint8_t format; /* FLR_WIRE_REPORT_HTML … */
+    bool (*go_on)(void *context,
+                  double done); /* how far it is, 0 … 1; false: stop with FLR_CANCELLED */
+    void *context;
+} flr_engine_report;
 
 /* Fill with flr_default_engine_def(). Texts are copied. */
 typedef struct flr_engine_def {
@@ -90,6 +113,8 @@ typedef struct flr_engine_def {
     int priority;     /* of the loop, as in flr_loop_def; default 80 */
     int cpu;          /* default -1 */
     bool lock_memory; /* default true */
+    /* Writes a report, in a worker's thread; the engine owns the file. NULL: this engine writes none. */
+    flr_result (*report)(const flr_engine_report *report, flr_blob *file, flr_error *error);
     /* Control's, which the caller beats: forces fade while it stalls, and what control does is noted in it. NULL: none. Outlives
      * the engine. */
     flr_stall *stall;
@@ -140,7 +165,9 @@ typedef enum flr_engine_event_kind {
     FLR_ENGINE_EVENT_DEVICE,    /* `index` of the device */
     FLR_ENGINE_EVENT_RECORDING, /* `index` of the recording that began or ended */
     FLR_ENGINE_EVENT_CLEARANCE, /* `clearance` answers the request `token`, or `result` and `sentence` */
-    FLR_ENGINE_EVENT_REPLAY, /* playing began or ended */
+    FLR_ENGINE_EVENT_CLASHES, /* flr_engine_clashes_of() answers the request `token`, or `result` and `sentence` */
+    FLR_ENGINE_EVENT_ALLOWED, /* which pairs are allowed has changed */
+    FLR_ENGINE_EVENT_REPLAY,  /* playing began or ended */
     /* More has happened than the engine remembers one by one: ask for parts, parameters, devices, recordings and jobs anew.
      * Ends of jobs, answers and new scenes come as events all the same; `index`: how many of these were lost, because there was
      * no memory left */
@@ -536,6 +563,37 @@ const flr_histogram *flr_engine_compute(const flr_engine *engine);
  * `token` answers. */
 flr_result flr_engine_clearance_ask(flr_engine *engine, flr_part_id part, flr_part_id other,
                                     bool exact, uint32_t token, flr_error *error);
+
+/* Which parts overlap, touch or are too near, where they stood when it was asked for. */
+typedef struct flr_engine_clashes {
+    uint32_t scene;
+    double clearance, seconds;
+    uint32_t overlaps, contacts, near; /* pairs, without those that are allowed */
+    uint32_t allowed;                  /* pairs of these states that are allowed */
+    uint32_t left_out;                 /* parts with too many triangles, which were not checked */
+    uint32_t pair_count;
+    flr_clash_pair *
+        pairs; /* [pair_count], the worst FLR_ENGINE_CLASHES at most: those that are not allowed first, by
+                              severity; a and b are indices of parts, as on the wire */
+    bool *is_allowed; /* [pair_count] */
+} flr_engine_clashes;
+
+/* A worker checks all pairs; FLR_ENGINE_EVENT_CLASHES with `token` answers. Pairs of which neither part has moved since the last
+ * time are not measured again. FLR_BAD_ARGUMENT, FLR_AGAIN: several are under way. */
+flr_result flr_engine_clashes_ask(flr_engine *engine, double clearance, uint32_t token,
+                                  flr_error *error);
+/* The answer, until the next flr_engine_service(); NULL: there is none. */
+const flr_engine_clashes *flr_engine_clashes_of(const flr_engine *engine, uint32_t token);
+/* Marks two parts as a fit of the design, or no longer. FLR_NOT_FOUND; FLR_DENIED: a rule of the scene about several parts
+ * allows it. */
+flr_result flr_engine_allow(flr_engine *engine, flr_part_id part, flr_part_id other, bool allowed,
+                            flr_error *error);
+uint32_t flr_engine_allow_rules(const flr_engine *engine);
+/* A report of the clashes, by the function of the definition; `format` as there. FLR_UNSUPPORTED: there is none. */
+flr_result flr_engine_report_clashes(flr_engine *engine, double clearance, uint8_t format,
+                                     uint32_t *job, flr_error *error);
+/* The file that a job made; the newest few are kept. Valid until the next flr_engine_service(). */
+bool flr_engine_get_report(const flr_engine *engine, uint32_t job, uint8_t *format, flr_blob *file);
 
 typedef struct flr_engine_near_voxel {
     flr_part_id part; /* whose it is */

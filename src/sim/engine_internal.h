@@ -13,6 +13,7 @@
  *     load.c            a scene; part.c: a part that is added, or gets other voxels; save.c: the scene as a file
  *     hand_devices.c    devices and which hand they move
  *     static_scene.c    the merging of static parts, at once or in the background
+ *     review.c          pairs that are allowed; clash_job.c: which parts clash, and reports of it
  *     measure.c         clearance, and what is near; part_overlap.c: parts inside others; overlay_job.c: overlays
  *     recordings.c      recordings; journal.c: what was done to the world, as texts in them; playback.c: showing
  *                       them; replay.c: running them again
@@ -452,6 +453,8 @@ struct flr_engine {
         int64_t measured_ns;
         flr_engine_gap nearest; /* known: the newest */
     } gaps;
+
+    struct flr_review *review; /* review.h: pairs that are allowed, clashes, reports */
 
     uint32_t overlays; /* jobs that gather some */
 

@@ -29,12 +29,14 @@ static bool can_be_asked_again(const flr_engine_event *event)
     case FLR_ENGINE_EVENT_PARAMETER:
     case FLR_ENGINE_EVENT_DEVICE:
     case FLR_ENGINE_EVENT_RECORDING:
+    case FLR_ENGINE_EVENT_ALLOWED:
         return true;
     case FLR_ENGINE_EVENT_JOB:
         return event->job.state != FLR_WIRE_JOB_ENDED;
     case FLR_ENGINE_EVENT_NEWS:
     case FLR_ENGINE_EVENT_SCENE:
     case FLR_ENGINE_EVENT_CLEARANCE:
+    case FLR_ENGINE_EVENT_CLASHES:
     case FLR_ENGINE_EVENT_REPLAY:
     case FLR_ENGINE_EVENT_RESYNC:
         break;

@@ -9,6 +9,7 @@
 #include "scene/scene_import.h"
 #include "sim/build_job.h"
 #include "sim/resolution.h"
+#include "sim/review.h"
 #include "sim/setup.h"
 #include "sim/stage.h"
 
@@ -260,6 +261,9 @@ static void take_scene(flr_engine *e, load_job *l)
     flr_group_list_free(&e->groups);
     e->groups = l->groups;
     memset(&l->groups, 0, sizeof l->groups);
+    if (!flr_review_read(e->review, l->scene))
+        flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
+                        "no memory for all of the pairs that the scene allows to touch");
     l->taken = true;
     l->number = ++e->scene;
     e->next_part = e->members.count;

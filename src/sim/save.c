@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "scene/scene_import.h"
 #include "sim/engine_internal.h"
+#include "sim/review.h"
 
 typedef struct save_job {
     flr_job job;
@@ -22,6 +23,8 @@ typedef struct save_job {
     flr_group_list group_list; /* a copy of the engine's */
     flr_scene_joint *joints;   /* [joint_count], as they are with the parts where they are now; names are in `members` */
     uint32_t joint_count;
+    flr_allow_rules rules;     /* likewise */
+    flr_scene_allow *allow;    /* [rules.count], as the scene has them */
     flr_scene *previous;       /* what is replaced; NULL: nothing */
     flr_file *lock;            /* of the folder of meshes, while they are written */
     bool locked;               /* it is held: the file system has locks */
@@ -246,6 +249,8 @@ static flr_result save_locked(save_job *s, const char *folder, flr_scene_part *p
     scene.group_count = s->group_list.count;
     scene.joints = s->joint_count ? s->joints : NULL;
     scene.joint_count = s->joint_count;
+    scene.allow = s->rules.count ? s->allow : NULL;
+    scene.allow_count = s->rules.count;
     result = flr_scene_write(s->env, s->path, &scene, error);
     if (result == FLR_OK) remove_left_overs(s, folder, &scene);
     return result;
@@ -306,6 +311,8 @@ static void save_drop(flr_job *job)
     flr_part_list_free(&s->members);
     flr_scene_destroy(s->previous);
     flr_group_list_free(&s->group_list);
+    flr_allow_rules_free(&s->rules);
+    free(s->allow);
     free(s->groups);
     free(s->joints);
     free(s);
@@ -342,6 +349,16 @@ static bool copy_joints(const flr_engine *e, save_job *s)
     return s->joints != NULL;
 }
 
+/* the pairs that are allowed, as they are now */
+static bool copy_allowed(const flr_engine *e, save_job *s)
+{
+    if (!flr_allow_rules_copy(&e->review->rules, &s->rules)) return false;
+    s->allow = calloc(s->rules.count + 1u, sizeof *s->allow);
+    for (uint32_t i = 0; s->allow && i < s->rules.count; i++)
+        s->allow[i] = (flr_scene_allow){s->rules.list[i].a, s->rules.list[i].b};
+    return s->allow;
+}
+
 static flr_result save_to(flr_engine *e, const char *path, bool named, uint32_t *number,
                           flr_error *error)
 {
@@ -354,7 +371,7 @@ static flr_result save_to(flr_engine *e, const char *path, bool named, uint32_t 
     save_job *s = calloc(1, sizeof *s);
     if (!s) return flr_engine_no_memory(error);
     flr_engine_view(e);
-    if (!copy_groups(e, s)) {
+    if (!copy_groups(e, s) || !copy_allowed(e, s)) {
         save_drop(&s->job);
         return flr_engine_no_memory(error);
     }

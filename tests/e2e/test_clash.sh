@@ -56,6 +56,9 @@ jq '.groups = [{"name": "all"}, {"name": "pair", "in": "all"}] | .parts[0].in = 
 expect 0 feeler clash tree.json --allow 'all|pair'
 tells '1 allowed'
 expect 0 feeler clash tree.json --apart
+jq '.allow = [["left", "r*"]]' cubes.json >allowed.json
+expect 0 feeler clash allowed.json
+tells '1 allowed'
 printf 'left | right  # they are glued\n' >rules
 expect 0 feeler clash cubes.json --allow-file rules
 expect 1 feeler clash cubes.json --allow 'lefd|right'

@@ -211,7 +211,13 @@ static void meaning_is_checked_with_line_and_column(void **state)
          "s.json:6:33: parts[1].color: unknown key; did you mean \"colour\"?"},
         {"\"x\": 1,\n", "",
          "s.json:4:1: x: unknown key; known here are $schema, feeler, name, description, unit, "
-         "voxel, gravity, contact, parts, groups, paths, hands, camera"},
+         "voxel, gravity, contact, parts, groups, paths, hands, camera, allow, notes"},
+        {"\"allow\": [[\"a\"]],\n", "",
+         "s.json:4:11: allow[0]: must be two names, such as [\"bolt*\", \"nut*\"]"},
+        {"\"allow\": {},\n", "", "s.json:4:10: allow: must be an array"},
+        {"\"notes\": [{ \"text\": \"t\", \"position\": [0, 0, 0], \"part\": \"c\" }],\n", "",
+         "s.json:4:57: notes[0].part: there is no part \"c\""},
+        {"\"notes\": [{ \"text\": \"t\" }],\n", "", "s.json:4:11: notes[0]: position is missing"},
         {"\"groups\": [{ \"name\": \"g\" }],\n", ", \"in\": \"h\"",
          "s.json:7:39: parts[1].in: there is no group \"h\""},
         {"\"groups\": [{ \"name\": \"g\", \"in\": \"g\" }],\n", "",
@@ -581,6 +587,34 @@ static void through_files(void **state)
 
 /* ---- hands ---- */
 
+/* what a review has added comes back as it went */
+static void allowed_pairs_and_notes(void **state)
+{
+    (void)state;
+    const flr_scene_part parts[] = {{.name = "a", .file = "a.stl", .T_world_part.q.w = 1},
+                                    {.name = "b", .file = "b.stl", .T_world_part.q.w = 1}};
+    const flr_scene_allow allow[] = {{"a", "b"}, {"bolt*", "*"}};
+    const flr_scene_note notes[] = {{"check it", "b", {0.001, 0.002, 0.003}},
+                                    {"\xe2\x80\x9chere\xe2\x80\x9d", NULL, {0, 0, 1}}};
+    flr_scene scene = flr_default_scene(), *back;
+    flr_blob text;
+    flr_error error;
+    scene.name = "n", scene.unit = 0.001, scene.parts = parts, scene.part_count = 2;
+    scene.allow = allow, scene.allow_count = 2, scene.notes = notes, scene.note_count = 2;
+    assert_ok(flr_scene_print(&scene, &text, &error), error);
+    assert_ok(flr_scene_parse("s.json", text.bytes, text.size, &back, &error), error);
+    assert_int_equal(back->allow_count, 2);
+    assert_string_equal(back->allow[1].a, "bolt*");
+    assert_string_equal(back->allow[1].b, "*");
+    assert_int_equal(back->note_count, 2);
+    assert_string_equal(back->notes[0].part, "b");
+    assert_eq(back->notes[0].position.z, 0.003);
+    assert_string_equal(back->notes[1].text, notes[1].text);
+    assert_null(back->notes[1].part);
+    flr_scene_destroy(back);
+    flr_blob_free(&text);
+}
+
 static void hands_are_read_and_written(void **state)
 {
     (void)state;
@@ -663,6 +697,7 @@ static void the_schema_agrees_with_the_reader(void **state)
     compare_keys(json_object_get(defs, "hand"), FLR_SCENE_HAND);
     compare_keys(json_object_get(defs, "contact"), FLR_SCENE_CONTACT);
     compare_keys(json_object_get(defs, "spring"), FLR_SCENE_SPRING);
+    compare_keys(json_object_get(defs, "note"), FLR_SCENE_NOTE);
     json_decref(schema);
 }
 
@@ -682,6 +717,7 @@ int main(void)
         cmocka_unit_test(a_hundred_thousand_parts),
         cmocka_unit_test(files_beside_the_scene),
         cmocka_unit_test(through_files),
+        cmocka_unit_test(allowed_pairs_and_notes),
         cmocka_unit_test(hands_are_read_and_written),
         cmocka_unit_test(the_schema_agrees_with_the_reader),
     };

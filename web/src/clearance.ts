@@ -5,12 +5,12 @@ import { by_id, text } from './dom.ts';
 import type { Model } from './model.ts';
 import type { Notices } from './notices.ts';
 import type { Overlays } from './overlays.ts';
-import { NONE, type gap_state, type message_state, type Pose, type Vec3 } from './protocol.mjs';
+import { NONE, type gap_state, type message_state, type Vec3 } from './protocol.mjs';
+import { Rest } from './rest.ts';
 import { Signal } from './signal.ts';
 import { bounds, gap_text } from './units.ts';
 
 const STOOD_MS = 300;
-const STILL_SHARE = 0.02; // of a voxel: what a part pressed against another trembles
 const CHOOSE = 'Nothing here can be moved. Click a part, and choose “movable” below it in the list.';
 const SLOW_MS = 4000; // an answer that took longer is asked for by hand from then on
 
@@ -33,7 +33,7 @@ export class Clearance {
   private readout = by_id('clearance-value');
   private note = by_id('exact-value');
   private asked_for: Exact | null = null;
-  private stood: Pose[] = [];
+  private rest = new Rest();
   private moved_at = 0;
   private asked = false; // for where the parts stand now
   private asking = false;
@@ -88,20 +88,6 @@ export class Clearance {
     this.changed.emit();
   }
 
-  /** whether a part has left the place where it was when things stood last */
-  private moved(): boolean {
-    const now = this.model.state!.parts;
-    let far = now.length !== this.stood.length;
-    now.forEach((part, k) => {
-      const was = this.stood[k];
-      const limit = STILL_SHARE * (this.model.parts.get(part.part)?.voxel || 1e-4);
-      const { p, q } = part.T_world_part;
-      far ||= !was || Math.hypot(p[0] - was.p[0], p[1] - was.p[1], p[2] - was.p[2]) > limit || q.some((value, i) => Math.abs(value - was.q[i]!) > 1e-4);
-    });
-    if (far) this.stood = now.map((part) => part.T_world_part);
-    return far;
-  }
-
   private nothing_moves(): boolean {
     return this.model.parts.size > 0 && ![...this.model.parts.keys()].some((part) => this.model.movable(part));
   }
@@ -125,7 +111,7 @@ export class Clearance {
     const { state, unit, selected, connection } = this.model;
     if (!state) return;
     const live = this.take_live(state);
-    if (this.moved()) this.forget();
+    if (this.rest.moved(state, (part) => this.model.parts.get(part)?.voxel ?? 0)) this.forget();
     else if (!live && !this.asked && !this.slow && !this.asking && !this.model.replaying && now - this.moved_at > STOOD_MS && connection.state === 'open' &&
       this.model.parts.size > 1 && this.model.parts.get(selected)?.ready) void this.measure(false);
     const exact = live ?? this.asked_for;

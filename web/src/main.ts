@@ -1,6 +1,8 @@
 // The page: makes the pieces, ties them together, and draws. Messages are decoded when they come; a picture takes the newest.
 import './style.css';
+import { Callouts } from './callouts.ts';
 import { Eye } from './camera.ts';
+import { Clashes } from './clashes.ts';
 import { Clearance, gap_of } from './clearance.ts';
 import { Connection } from './connection.ts';
 import { by_id, icon, tool } from './dom.ts';
@@ -63,6 +65,8 @@ async function main(): Promise<void> {
   const panels = new Panels(model, stage, overlays, loader, eye, hand, notices);
   const clearance = new Clearance(model, overlays, notices);
   const overlaps = new Overlaps(model, overlays, eye);
+  const callouts = new Callouts(stage, eye);
+  const clashes = new Clashes(model, stage, eye, callouts, notices, (parts) => panels.mark(parts));
   const plots = new Plots(by_id('plots'), model);
   const files = new Files(model, eye, notices);
   const recordings = new Recordings(model, notices);
@@ -74,6 +78,7 @@ async function main(): Promise<void> {
     stage.set_palette(palette);
     overlays.set_palette(palette);
     proxies.set_palette(palette);
+    callouts.set_palette(palette);
     plots.build();
   });
   theme.apply();
@@ -177,7 +182,7 @@ async function main(): Promise<void> {
     stillness.stir(performance.now());
     beat.wake();
   };
-  for (const news of [model.on_scene, model.on_part, model.on_part_gone, model.on_proximity, model.on_voxels, model.on_people, people.moved, theme.changed, clearance.changed, overlays.came, dragging.changed, loader.progress] as Signal<unknown>[])
+  for (const news of [model.on_scene, model.on_part, model.on_part_gone, model.on_proximity, model.on_voxels, model.on_people, people.moved, theme.changed, clearance.changed, clashes.changed, overlays.came, dragging.changed, loader.progress] as Signal<unknown>[])
     news.on(stir);
   new ResizeObserver(stir).observe(canvas);
   for (const name of ['pointermove', 'pointerdown', 'pointerup', 'wheel', 'keydown', 'keyup', 'click', 'change', 'input', 'resize'])
@@ -218,6 +223,8 @@ async function main(): Promise<void> {
     panels.update();
     clearance.update(now);
     overlaps.update();
+    clashes.update(now);
+    callouts.update();
     plots.update(now, pacer.slow);
     status.update(now, pacer.slow);
     const moving = stillness.moved(now, model.state, eye.camera.matrixWorld.elements);
@@ -246,6 +253,8 @@ async function main(): Promise<void> {
       get clearance() { return model.state ? { lower: model.state.lower, upper: model.state.upper } : null; },
       get gap() { return model.state && gap_of(model.state, model.selected); },
       get onset_step() { return panels.step_of_onset; },
+      get clashes() { return clashes.found; },
+      get callouts() { return callouts.seen; },
       get overlaps() { return model.state?.overlaps ?? []; },
       get parameters() { return Object.fromEntries([...model.parameters].map(([name, parameter]) => [name, parameter.value])); },
       get recordings() { return [...model.recordings.values()]; },

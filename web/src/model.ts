@@ -58,6 +58,8 @@ export class Model {
   readonly on_event = new Signal<message_event>();
   readonly on_selected = new Signal<number>();
   readonly on_health = new Signal<void>();
+  /** which pairs are fits of the design */
+  readonly on_allowed = new Signal<void>();
   readonly on_people = new Signal<void>();
   readonly on_guests = new Signal<message_guests>();
 
@@ -193,6 +195,9 @@ export class Model {
       case 'guests':
         this.guests = message.body;
         this.on_guests.emit(message.body);
+        break;
+      case 'allowed':
+        this.on_allowed.emit();
         break;
       case 'event':
         this.on_event.emit(message.body);

@@ -84,7 +84,7 @@ export class Notices {
       else if (job.result !== result.RESULT_OK) this.toast(job.sentence || `${job.name} failed`, 'fault');
       else if (job.kind === job_kind.JOB_SAVE) this.toast(`Saved as ${job.name}, with its meshes in ${job.name.replace(/.*\//, '').replace(/\.json$/, '')}_parts beside it.`);
       // of a replay its bar tells
-      else if (job.kind !== job_kind.JOB_MERGE && ![...this.model.recordings.values()].some(({ name }) => name === job.name)) this.tell_ready(job.name);
+      else if (job.kind !== job_kind.JOB_MERGE && job.kind !== job_kind.JOB_REPORT && ![...this.model.recordings.values()].some(({ name }) => name === job.name)) this.tell_ready(job.name);
       return;
     }
     if (!entry) {

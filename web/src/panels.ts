@@ -280,6 +280,11 @@ export class Panels {
     by_id('parts').after(form);
   }
 
+  /** selects parts in the tree */
+  mark(parts: number[]): void {
+    this.tree.select(parts);
+  }
+
   /** the selected parts alone, or all again */
   isolate(): void {
     const chosen = this.tree.chosen();

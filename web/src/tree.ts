@@ -166,6 +166,14 @@ export class Tree {
     this.draw();
   }
 
+  /** selects these, and nothing else */
+  select(parts: number[]): void {
+    this.mark_only(parts);
+    this.model.select(parts[0] ?? NONE);
+    this.changed();
+    this.draw();
+  }
+
   private mark_only(parts: number[]): void {
     this.marked.clear();
     for (const part of parts) this.marked.add(part);

@@ -1,0 +1,151 @@
+/* which pairs of parts are fits of the design */
+#include "sim/review.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "scene/allow.h"
+
+/* ---- the list ---- */
+
+bool flr_allow_rules_add(flr_allow_rules *rules, const char *a, const char *b)
+{
+    if (rules->count == rules->room) {
+        uint32_t room = rules->room ? 2 * rules->room : 8;
+        flr_allow_rule *list = realloc(rules->list, room * sizeof *list);
+        if (!list) return false;
+        rules->list = list;
+        rules->room = room;
+    }
+    flr_allow_rule *rule = &rules->list[rules->count++];
+    flr_text_copy(rule->a, sizeof rule->a, a);
+    flr_text_copy(rule->b, sizeof rule->b, b);
+    return true;
+}
+
+bool flr_allow_rules_copy(const flr_allow_rules *from, flr_allow_rules *to)
+{
+    bool ok = true;
+    *to = (flr_allow_rules){0};
+    for (uint32_t i = 0; i < from->count && ok; i++)
+        ok = flr_allow_rules_add(to, from->list[i].a, from->list[i].b);
+    return ok;
+}
+
+void flr_allow_rules_free(flr_allow_rules *rules)
+{
+    free(rules->list);
+    *rules = (flr_allow_rules){0};
+}
+
+/* ---- of an engine ---- */
+
+flr_review *flr_review_create(void) { return calloc(1, sizeof(flr_review)); }
+
+void flr_review_forget(flr_review *review)
+{
+    flr_allow_rules_free(&review->rules);
+    flr_clash_survey_free(review->survey);
+    review->survey = NULL;
+}
+
+void flr_review_destroy(flr_review *review)
+{
+    if (!review) return;
+    flr_review_forget(review);
+    for (int i = 0; i < FLR_REVIEW_ANSWERS; i++)
+        flr_engine_clashes_free(&review->answers[i].clashes);
+    for (int i = 0; i < FLR_REVIEW_REPORTS; i++) flr_blob_free(&review->reports[i].file);
+    free(review);
+}
+
+bool flr_review_read(flr_review *review, const flr_scene *scene)
+{
+    bool ok = true;
+    flr_review_forget(review);
+    for (size_t i = 0; i < scene->allow_count && ok; i++)
+        ok = flr_allow_rules_add(&review->rules, scene->allow[i].a, scene->allow[i].b);
+    return ok;
+}
+
+/* ---- what they allow ---- */
+
+static bool is_named(void *context, uint32_t part, const char *pattern)
+{
+    const flr_review_names *names = context;
+    const flr_part_entry *entry = &names->parts->list[part];
+    if (flr_allow_fits(pattern, entry->name)) return true;
+    for (uint32_t g = entry->group; g < names->groups->count; g = names->groups->list[g].in)
+        if (flr_allow_fits(pattern, names->groups->list[g].name)) return true;
+    return false;
+}
+
+flr_allow *flr_review_allow(const flr_review_names *names, const flr_allow_rules *rules)
+{
+    flr_review_names own = *names;
+    flr_allow *allow = flr_allow_create(names->parts->count, is_named, &own);
+    for (uint32_t i = 0; allow && i < rules->count; i++) {
+        uint32_t found[2];
+        if (flr_allow_add(allow, rules->list[i].a, rules->list[i].b, found, NULL) == FLR_OK)
+            continue;
+        flr_allow_destroy(allow);
+        allow = NULL;
+    }
+    return allow;
+}
+
+/* The rule that allows a pair; FLR_ENGINE_NONE: none. False: no memory. */
+static bool find_rule(flr_engine *e, uint32_t part, uint32_t other, uint32_t *rule)
+{
+    uint32_t places[2] = {FLR_ENGINE_NONE, FLR_ENGINE_NONE};
+    for (uint32_t i = 0; i < e->members.count; i++) {
+        if (e->members.list[i].part == part) places[0] = i;
+        if (e->members.list[i].part == other) places[1] = i;
+    }
+    flr_review_names names = {&e->members, &e->groups};
+    flr_allow *allow = flr_review_allow(&names, &e->review->rules);
+    if (!allow) return false;
+    *rule = FLR_ENGINE_NONE;
+    (void)flr_allow_has(allow, places[0], places[1], rule);
+    flr_allow_destroy(allow);
+    return true;
+}
+
+static bool is_rule_of(const flr_allow_rule *rule, const char *a, const char *b)
+{
+    return (!strcmp(rule->a, a) && !strcmp(rule->b, b)) ||
+           (!strcmp(rule->a, b) && !strcmp(rule->b, a));
+}
+
+flr_result flr_engine_allow(flr_engine *e, flr_part_id part, flr_part_id other, bool allowed,
+                            flr_error *error)
+{
+    flr_part_entry *one = NULL, *two = NULL;
+    flr_allow_rules *rules = &e->review->rules;
+    flr_result result = flr_engine_find_id(e, part, &one, error);
+    if (result == FLR_OK) result = flr_engine_find_id(e, other, &two, error);
+    if (result != FLR_OK) return result;
+    if (one == two) return flr_fail(error, FLR_BAD_ARGUMENT, "a pair is of two parts");
+    uint32_t rule, kept = 0;
+    if (!allowed) {
+        for (uint32_t i = 0; i < rules->count; i++)
+            if (!is_rule_of(&rules->list[i], one->name, two->name))
+                rules->list[kept++] = rules->list[i];
+        rules->count = kept;
+    }
+    if (!find_rule(e, part.index, other.index, &rule)) return flr_engine_no_memory(error);
+    flr_engine_tell(e, FLR_ENGINE_EVENT_ALLOWED);
+    if (!allowed && rule != FLR_ENGINE_NONE)
+        return flr_fail(error, FLR_DENIED,
+                        "the scene allows every pair of \"%.100s\" and \"%.100s\"; change its "
+                        "\"allow\" in the scene file",
+                        rules->list[rule].a, rules->list[rule].b);
+    if (!allowed || rule != FLR_ENGINE_NONE) return FLR_OK;
+    if (rules->count >= FLR_ALLOW_MAX_RULES)
+        return flr_fail(error, FLR_TOO_LARGE, "a scene allows at most %d pairs",
+                        FLR_ALLOW_MAX_RULES);
+    return flr_allow_rules_add(rules, one->name, two->name) ? FLR_OK : flr_engine_no_memory(error);
+}
+
+uint32_t flr_engine_allow_rules(const flr_engine *e) { return e->review->rules.count; }

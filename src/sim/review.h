@@ -1,0 +1,65 @@
+/* review.h: what people find out about a scene and keep with it: which pairs are fits of the design, which parts clash, reports.
+ * The engine's own.
+ *
+ * Thread: control; flr_review_copy_rules() and what follows it: any. */
+#ifndef FLR_SIM_REVIEW_H
+#define FLR_SIM_REVIEW_H
+
+#include "sim/engine_internal.h"
+
+/* Two names, of parts or groups, as in scene/allow.h. */
+typedef struct flr_allow_rule {
+    char a[FLR_ENGINE_NAME_SIZE], b[FLR_ENGINE_NAME_SIZE];
+} flr_allow_rule;
+
+typedef struct flr_allow_rules {
+    flr_allow_rule *list;
+    uint32_t count, room;
+} flr_allow_rules;
+
+bool flr_allow_rules_add(flr_allow_rules *rules, const char *a, const char *b); /* false: no memory */
+bool flr_allow_rules_copy(const flr_allow_rules *from, flr_allow_rules *to);
+void flr_allow_rules_free(flr_allow_rules *rules);
+
+enum {
+    FLR_REVIEW_RUNNING = 4, /* checks that may be under way */
+    FLR_REVIEW_ANSWERS = 8, /* … and so many answers are kept: more than can end in one service */
+    FLR_REVIEW_REPORTS = 4
+};
+
+typedef struct flr_review_answer {
+    uint32_t token;
+    flr_engine_clashes clashes;
+} flr_review_answer;
+
+typedef struct flr_review_report {
+    uint32_t job; /* 0: none */
+    uint8_t format;
+    flr_blob file;
+} flr_review_report;
+
+typedef struct flr_review {
+    flr_allow_rules rules;
+    uint32_t running;
+    struct flr_clash_survey *survey; /* what was found last; a job's while one runs; NULL: none */
+    flr_review_answer answers[FLR_REVIEW_ANSWERS];
+    flr_review_report reports[FLR_REVIEW_REPORTS];
+    uint64_t answer_count, report_count; /* ever */
+} flr_review;
+
+flr_review *flr_review_create(void);                     /* NULL: no memory */
+void flr_review_destroy(flr_review *review);             /* NULL allowed */
+void flr_review_forget(flr_review *review);              /* another scene */
+bool flr_review_read(flr_review *review, const flr_scene *scene); /* false: no memory */
+void flr_clash_survey_free(struct flr_clash_survey *survey); /* clash_job.c */
+void flr_engine_clashes_free(flr_engine_clashes *clashes);   /* what it points to */
+
+/* Which pairs of these parts the rules allow. NULL: no memory, or an error of flr_allow_add(). */
+typedef struct flr_review_names {
+    const flr_part_list *parts;
+    const flr_group_list *groups;
+} flr_review_names;
+
+struct flr_allow *flr_review_allow(const flr_review_names *names, const flr_allow_rules *rules);
+
+#endif

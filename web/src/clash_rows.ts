@@ -1,0 +1,41 @@
+// What the list of clashes says: which pairs, in words.
+import type { clash_pair, message_clashes } from './protocol.mjs';
+import { length } from './units.ts';
+
+export const STATES = ['ok', 'near', 'contact', 'overlap'] as const;
+const CONTACT = 2, OVERLAP = 3;
+
+export interface Filter {
+  contacts: boolean;
+  allowed: boolean;
+}
+
+/** the pairs to be listed, in the controller's order: the worst first, allowed ones last */
+export function listed(pairs: readonly clash_pair[], filter: Filter): clash_pair[] {
+  return pairs.filter((pair) => (filter.contacts || pair.state !== CONTACT) && (filter.allowed || !pair.allowed));
+}
+
+/** how much of it */
+export function amount(pair: Pick<clash_pair, 'state' | 'depth' | 'distance'>, unit: string): string {
+  if (pair.state === OVERLAP) return `${length(pair.depth, unit)} deep`;
+  return pair.state === CONTACT ? 'in contact' : `${length(pair.distance, unit)} apart`;
+}
+
+/** "2 overlaps, 1 contact, 3 closer than 1.00 mm" */
+export function summary(found: Pick<message_clashes, 'overlaps' | 'contacts' | 'near' | 'clearance'>, unit: string): string {
+  const count = (n: number, one: string, many: string) => (n ? `${n} ${n === 1 ? one : many}` : '');
+  const words = [
+    count(found.overlaps, 'overlap', 'overlaps'), count(found.contacts, 'contact', 'contacts'),
+    found.near ? `${found.near} closer than ${length(found.clearance, unit)}` : '',
+  ].filter(Boolean);
+  return words.length ? words.join(', ') : 'no clashes';
+}
+
+/** metres out of what somebody typed: "1", "0,5 mm", "1/16 in" is not one; null: no length */
+export function read_length(typed: string, unit: string): number | null {
+  const match = /^\s*([0-9]*[.,]?[0-9]+)\s*(mm|cm|m|in)?\s*$/.exec(typed);
+  if (!match) return typed.trim() === '' ? 0 : null;
+  const scale = { mm: 1e-3, cm: 1e-2, m: 1, in: 0.0254 }[match[2] ?? unit] ?? 1e-3;
+  const metres = Number(match[1]!.replace(',', '.')) * scale;
+  return metres >= 0 && metres <= 1 ? metres : null;
+}

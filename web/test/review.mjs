@@ -1,0 +1,139 @@
+// A review of an assembly in the page: the list of clashes, fits of the design, a report. Against a real controller:
+// node test/review.mjs --feeler PROGRAM [--shots FOLDER]
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { find_chromium, launch, open_page, until } from './browser.mjs';
+import { cube_stl, stl } from './scene.mjs';
+import { serve_scene } from './serve.mjs';
+
+const option = (name) => (process.argv.includes(name) ? process.argv[process.argv.indexOf(name) + 1] : null);
+const feeler = resolve(option('--feeler') ?? '../build/feeler');
+const shots = option('--shots');
+if (!find_chromium()) {
+  console.log('there is no Chromium: the page is not tried');
+  process.exit(77);
+}
+if (shots) mkdirSync(shots, { recursive: true });
+let passed = 0;
+const failures = [], trouble = [];
+const check = (condition, what) => {
+  if (condition) passed++;
+  else failures.push(what);
+};
+
+/** a box in metres as an STL */
+function box(low, high) {
+  const vertices = [], indices = [];
+  for (let i = 0; i < 8; i++) for (let k = 0; k < 3; k++) vertices.push((i >> k) & 1 ? high[k] : low[k]);
+  for (const [a, b, c, d] of [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]]) indices.push(a, b, c, a, c, d);
+  return stl({ vertices, indices });
+}
+
+/** a plate of 120 × 120 × 10 mm; on it cubes of 20 mm: one sunk in by 1 mm, one that stands on it, one 0.5 mm above it */
+let folder;
+function write(into) {
+  folder = into;
+  writeFileSync(join(into, 'plate.stl'), box([-0.06, -0.06, -0.01], [0.06, 0.06, 0]));
+  writeFileSync(join(into, 'cube.stl'), cube_stl([0, 0, 0], 20));
+  const cube = (name, x, z, colour) => ({ name, file: 'cube.stl', moving: true, colour, pose: { position: [x, 0, z], orientation: [1, 0, 0, 0] } });
+  const parts = [{ name: 'plate', file: 'plate.stl', colour: '#9aa7b5' }, cube('sunk', -40, 9, '#e0a458'), cube('standing', 0, 10, '#6fa8dc'), cube('floating', 40, 10.5, '#8fbf7f')];
+  writeFileSync(join(into, 'scene.json'), JSON.stringify({ feeler: 1, name: 'review', unit: 'mm', voxel: 1, parts }));
+}
+
+const shown = await serve_scene(feeler, write);
+const browser = await launch();
+const page = await open_page(browser, `${shown.url}?quality=low`, trouble, { viewport: { width: 1180, height: 760 }, acceptDownloads: true });
+const shot = async (name) => {
+  if (!shots) return;
+  await page.waitForTimeout(1500);
+  await page.screenshot({ path: join(shots, `${name}.png`) });
+  await page.keyboard.press('t');
+  await page.waitForTimeout(1500);
+  await page.screenshot({ path: join(shots, `${name}-light.png`) });
+  await page.keyboard.press('t');
+};
+const step = async (what, action) => {
+  try {
+    await action();
+    console.log(`  ${what}`);
+  } catch (error) {
+    failures.push(`${what}: ${error.message}`);
+    console.log(`  ${what}: FAILED: ${error.message}`);
+  }
+};
+const names = () => page.locator('#clashes-list .part-name').allTextContents();
+
+await step('the list of clashes is made when it is opened', async () => {
+  check((await page.evaluate(() => window.feeler.clashes)) === null, 'nothing is checked before');
+  await page.locator('#clashes-card > summary').click();
+  await until(page, () => window.feeler.clashes?.overlaps === 1, 'the overlap is found');
+  check(JSON.stringify(await names()) === JSON.stringify(['plate and sunk', 'plate and standing']), `worst first: ${await names()}`);
+  check(/1\.00 mm deep/.test(await page.locator('#clashes-list').textContent()), 'with its depth');
+  check((await page.locator('#clash-summary').textContent()) === '1 overlap, 1 contact.', 'and counted');
+});
+
+await step('what is closer than a clearance is listed, too', async () => {
+  await page.locator('#clash-clearance').fill('1');
+  await page.locator('#clash-clearance').press('Enter');
+  await until(page, () => window.feeler.clashes?.near === 1, 'the cube above the plate');
+  check(/0\.500 mm apart/.test(await page.locator('#clashes-list').textContent()), 'with its distance');
+  await page.locator('#clash-clearance').fill('much');
+  await page.locator('#clash-clearance').press('Enter');
+  await until(page, () => window.toasts.some((toast) => /“much” is no length/.test(toast)), 'what is no length is told');
+  await page.locator('#clash-clearance').fill('1 mm');
+  await page.locator('#clash-clearance').press('Enter');
+  await page.locator('#clash-contacts').uncheck();
+  check((await names()).length === 2, 'contacts can be left out');
+  await page.locator('#clash-contacts').check();
+});
+
+await step('a click shows where', async () => {
+  await page.locator('#clashes-list .clash-pick').first().click();
+  await until(page, () => 'clash' in window.feeler.callouts, 'it is marked');
+  const { clash } = await page.evaluate(() => window.feeler.callouts);
+  check(Math.abs(clash.from[0] + 0.04) < 0.011 && Math.hypot(...clash.from.map((value, k) => value - clash.to[k])) < 0.0015, `at the sunk cube: ${JSON.stringify(clash)}`);
+  check((await page.locator('#tree .part[aria-selected=true]').count()) === 2, 'both parts are selected');
+  const { eye } = await page.evaluate(() => window.feeler);
+  check(Math.abs(eye.target[0] + 0.04) < 0.02, `the place is in the middle of the view: ${eye.target}`);
+  await shot('clashes');
+});
+
+await step('a fit of the design is allowed, and saved with the scene', async () => {
+  await page.locator('#clashes-list .chip').first().click();
+  await until(page, () => window.feeler.clashes?.overlaps === 0 && window.feeler.clashes.allowed === 1, 'it is not reported any more');
+  check(!(await names()).includes('plate and sunk'), 'nor listed');
+  await page.locator('#clash-allowed').check();
+  check((await names()).at(-1) === 'plate and sunk', 'but for those who want to see what is allowed');
+  await page.locator('#save-path').fill('reviewed.json');
+  await page.locator('#save-path').press('Enter');
+  await until(page, () => window.toasts.some((toast) => /Saved as .*reviewed\.json/.test(toast)), 'the scene is saved');
+  const saved = JSON.parse(readFileSync(join(folder, 'reviewed.json'), 'utf8'));
+  check(JSON.stringify(saved.allow) === '[["plate","sunk"]]', `with the pair: ${JSON.stringify(saved.allow)}`);
+  await page.locator('#clashes-list .chip[aria-pressed=true]').click();
+  await until(page, () => window.feeler.clashes?.overlaps === 1, 'and reported again when it is no longer allowed');
+  await page.locator('#clash-allowed').uncheck();
+});
+
+await step('a report is saved', async () => {
+  const [download] = await Promise.all([page.waitForEvent('download'), page.locator('#clash-report').click()]);
+  const text = readFileSync(await download.path(), 'utf8');
+  check(download.suggestedFilename() === 'review-clashes.html', download.suggestedFilename());
+  check(/<b>3 findings<\/b>/.test(text) && (text.match(/<img /g) ?? []).length === 3 && text.includes('sunk'), 'with a picture of each finding');
+});
+
+await step('the list follows parts that come to rest elsewhere', async () => {
+  await page.locator('#tree .part-name', { hasText: 'sunk' }).click();
+  await page.locator('#view').focus();
+  await page.keyboard.down('PageUp');
+  await until(page, () => window.feeler.parts.find((part) => part.name === 'sunk').pose.p[2] > 0.012, 'it is lifted');
+  await page.keyboard.up('PageUp');
+  await until(page, () => window.feeler.clashes?.overlaps === 0, 'and overlaps no more');
+});
+
+check(trouble.length === 0, `the console is free of errors:\n    ${trouble.join('\n    ')}`);
+await page.close();
+await browser.close();
+await shown.close();
+for (const failure of failures) console.log(`FAILED: ${failure}`);
+console.log(`${passed} checks passed, ${failures.length} failed`);
+process.exit(failures.length ? 1 : 0);
