@@ -171,22 +171,71 @@ static inline flr_vec3 flr_mat3_column(flr_mat3 m, int index)
     return flr_vec3_make(m.m[0][index], m.m[1][index], m.m[2][index]);
 }
 
-FLR_API flr_mat3 flr_mat3_from_columns(flr_vec3 x, flr_vec3 y, flr_vec3 z);
-FLR_API flr_mat3 flr_mat3_add(flr_mat3 a, flr_mat3 b);
-FLR_API flr_mat3 flr_mat3_sub(flr_mat3 a, flr_mat3 b);
-FLR_API flr_mat3 flr_mat3_scale(flr_mat3 a, double factor);
+static inline flr_mat3 flr_mat3_from_columns(flr_vec3 x, flr_vec3 y, flr_vec3 z)
+{
+    flr_mat3 r = {{{x.x, y.x, z.x}, {x.y, y.y, z.y}, {x.z, y.z, z.z}}};
+    return r;
+}
+
+static inline flr_mat3 flr_mat3_add(flr_mat3 a, flr_mat3 b)
+{
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) a.m[i][j] += b.m[i][j];
+    return a;
+}
+
+static inline flr_mat3 flr_mat3_sub(flr_mat3 a, flr_mat3 b)
+{
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) a.m[i][j] -= b.m[i][j];
+    return a;
+}
+
+static inline flr_mat3 flr_mat3_scale(flr_mat3 a, double factor)
+{
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) a.m[i][j] *= factor;
+    return a;
+}
+
 FLR_API flr_mat3 flr_mat3_mul(flr_mat3 a, flr_mat3 b);
-FLR_API flr_mat3 flr_mat3_transpose(flr_mat3 m);
+
+static inline flr_mat3 flr_mat3_transpose(flr_mat3 m)
+{
+    flr_mat3 r;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) r.m[i][j] = m.m[j][i];
+    return r;
+}
 
 /* The matrix a b^T. */
-FLR_API flr_mat3 flr_mat3_outer(flr_vec3 a, flr_vec3 b);
+static inline flr_mat3 flr_mat3_outer(flr_vec3 a, flr_vec3 b)
+{
+    flr_mat3 r = {{{a.x * b.x, a.x * b.y, a.x * b.z},
+                   {a.y * b.x, a.y * b.y, a.y * b.z},
+                   {a.z * b.x, a.z * b.y, a.z * b.z}}};
+    return r;
+}
 
 /* The matrix that does what a cross product with `a` from the left does. */
-FLR_API flr_mat3 flr_mat3_skew(flr_vec3 a);
+static inline flr_mat3 flr_mat3_skew(flr_vec3 a)
+{
+    flr_mat3 r = {{{0, -a.z, a.y}, {a.z, 0, -a.x}, {-a.y, a.x, 0}}};
+    return r;
+}
 
-FLR_API double flr_mat3_trace(flr_mat3 m);
-FLR_API double flr_mat3_det(flr_mat3 m);
-FLR_API bool flr_mat3_is_finite(flr_mat3 m);
+static inline double flr_mat3_trace(flr_mat3 m) { return m.m[0][0] + m.m[1][1] + m.m[2][2]; }
+
+static inline double flr_mat3_det(flr_mat3 m)
+{
+    return flr_vec3_dot(flr_mat3_row(m, 0), flr_vec3_cross(flr_mat3_row(m, 1), flr_mat3_row(m, 2)));
+}
+
+static inline bool flr_mat3_is_finite(flr_mat3 m)
+{
+    return flr_vec3_is_finite(flr_mat3_row(m, 0)) && flr_vec3_is_finite(flr_mat3_row(m, 1)) &&
+           flr_vec3_is_finite(flr_mat3_row(m, 2));
+}
 
 /* False, and `*inverse` untouched, when `m` is not finite or singular: its determinant is
  * below 1e-14 of the product of its rows' lengths. */

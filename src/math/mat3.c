@@ -25,32 +25,6 @@ flr_vec3 flr_vec3_perpendicular(flr_vec3 a)
     return flr_vec3_normalize(flr_vec3_cross(n, axis));
 }
 
-flr_mat3 flr_mat3_from_columns(flr_vec3 x, flr_vec3 y, flr_vec3 z)
-{
-    return (flr_mat3){{{x.x, y.x, z.x}, {x.y, y.y, z.y}, {x.z, y.z, z.z}}};
-}
-
-flr_mat3 flr_mat3_add(flr_mat3 a, flr_mat3 b)
-{
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) a.m[i][j] += b.m[i][j];
-    return a;
-}
-
-flr_mat3 flr_mat3_sub(flr_mat3 a, flr_mat3 b)
-{
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) a.m[i][j] -= b.m[i][j];
-    return a;
-}
-
-flr_mat3 flr_mat3_scale(flr_mat3 a, double factor)
-{
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) a.m[i][j] *= factor;
-    return a;
-}
-
 flr_mat3 flr_mat3_mul(flr_mat3 a, flr_mat3 b)
 {
     flr_mat3 r;
@@ -58,39 +32,6 @@ flr_mat3 flr_mat3_mul(flr_mat3 a, flr_mat3 b)
         for (int j = 0; j < 3; j++)
             r.m[i][j] = a.m[i][0] * b.m[0][j] + a.m[i][1] * b.m[1][j] + a.m[i][2] * b.m[2][j];
     return r;
-}
-
-flr_mat3 flr_mat3_transpose(flr_mat3 m)
-{
-    flr_mat3 r;
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) r.m[i][j] = m.m[j][i];
-    return r;
-}
-
-flr_mat3 flr_mat3_outer(flr_vec3 a, flr_vec3 b)
-{
-    return (flr_mat3){{{a.x * b.x, a.x * b.y, a.x * b.z},
-                       {a.y * b.x, a.y * b.y, a.y * b.z},
-                       {a.z * b.x, a.z * b.y, a.z * b.z}}};
-}
-
-flr_mat3 flr_mat3_skew(flr_vec3 a)
-{
-    return (flr_mat3){{{0, -a.z, a.y}, {a.z, 0, -a.x}, {-a.y, a.x, 0}}};
-}
-
-double flr_mat3_trace(flr_mat3 m) { return m.m[0][0] + m.m[1][1] + m.m[2][2]; }
-
-double flr_mat3_det(flr_mat3 m)
-{
-    return flr_vec3_dot(flr_mat3_row(m, 0), flr_vec3_cross(flr_mat3_row(m, 1), flr_mat3_row(m, 2)));
-}
-
-bool flr_mat3_is_finite(flr_mat3 m)
-{
-    return flr_vec3_is_finite(flr_mat3_row(m, 0)) && flr_vec3_is_finite(flr_mat3_row(m, 1)) &&
-           flr_vec3_is_finite(flr_mat3_row(m, 2));
 }
 
 /* the largest entry by amount */

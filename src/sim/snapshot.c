@@ -39,43 +39,40 @@ static void copy_contacts(const flr_stepper *f, flr_snapshot *s)
     }
 }
 
-/* Contacts of the other engine. */
+static void add_contact(flr_snapshot *s, flr_snapshot_contact contact)
+{
+    set_hit(s, contact.part);
+    set_hit(s, contact.other);
+    if (s->contact_count < FLR_ENGINE_CONTACTS) s->contacts[s->contact_count++] = contact;
+}
+
+/* Contacts of the sphere engine. */
 static void copy_impacts(const flr_stepper *f, flr_snapshot *s)
 {
     uint32_t count;
-    const flr_world_impact *impacts = flr_world_impacts(f->instance->world, &count);
-    for (uint32_t i = 0; i < count; i++) {
-        const flr_world_impact *c = &impacts[i];
-        set_hit(s, c->part_a);
-        set_hit(s, c->part_b);
-        if (s->contact_count < FLR_ENGINE_CONTACTS)
-            s->contacts[s->contact_count++] =
-                (flr_snapshot_contact){.point = c->point,
-                                       .normal = c->normal,
-                                       .depth = c->depth,
-                                       .stiffness = f->params.contact.stiffness,
-                                       .part = c->part_a,
-                                       .other = c->part_b};
-    }
+    const flr_world_impact *c = flr_world_impacts(f->instance->world, &count);
+    for (uint32_t i = 0; i < count; i++, c++)
+        add_contact(s, (flr_snapshot_contact){.point = c->point,
+                                              .normal = c->normal,
+                                              .depth = c->depth,
+                                              .stiffness = f->params.contact.stiffness,
+                                              .part = c->part_a,
+                                              .other = c->part_b});
 }
 
 /* Contacts of the exact engine: deep is what is nearer than the clearance. */
 static void copy_touches(const flr_stepper *f, flr_snapshot *s)
 {
     uint32_t count;
-    const flr_world_touch *touches = flr_world_touches(f->instance->world, &count);
-    for (uint32_t i = 0; i < count; i++) {
-        const flr_world_touch *c = &touches[i];
+    const flr_world_touch *c = flr_world_touches(f->instance->world, &count);
+    for (uint32_t i = 0; i < count; i++, c++) {
         const double depth = fmax(f->params.exact.clearance - c->distance, 1e-9);
-        set_hit(s, c->part);
-        set_hit(s, c->other);
-        if (s->contact_count < FLR_ENGINE_CONTACTS)
-            s->contacts[s->contact_count++] = (flr_snapshot_contact){.point = c->point,
-                                                                     .normal = c->normal,
-                                                                     .depth = depth,
-                                                                     .stiffness = c->force / depth,
-                                                                     .part = c->part,
-                                                                     .other = c->other};
+        add_contact(s, (flr_snapshot_contact){.point = c->point,
+                                              .normal = c->normal,
+                                              .depth = depth,
+                                              .stiffness = c->force / depth,
+                                              .part = c->part,
+                                              .other = c->other});
     }
 }
 
@@ -101,6 +98,11 @@ static void copy_gaps(const flr_stepper *f, flr_snapshot *s)
                                          .from = g->point_a,
                                          .to = g->point_b};
     }
+}
+
+static void copy_overlaps(const flr_stepper *f, flr_snapshot *s)
+{
+    uint32_t count;
     const flr_world_overlap *overlaps = flr_world_overlaps(f->instance->world, &count);
     for (uint32_t i = 0; i < count && s->overlap_count < FLR_ENGINE_OVERLAPS; i++)
         s->overlaps[s->overlap_count++] = overlaps[i];
@@ -171,10 +173,14 @@ void flr_stepper_publish(flr_stepper *f, const flr_loop_frame *frame)
     s->waits = f->waits;
     s->contact_count = s->coupling_count = s->gap_count = s->overlap_count = 0;
     memset(s->hit, 0, (instance->count + 63) / 64 * sizeof *s->hit);
-    if (instance->world) copy_contacts(f, s);
-    if (instance->world) copy_impacts(f, s);
-    if (instance->world) copy_touches(f, s);
-    if (instance->world) copy_gaps(f, s);
+    if (instance->world) {
+        const flr_world_engine engine = flr_world_get_params(instance->world)->engine;
+        copy_contacts(f, s);
+        if (engine == FLR_ENGINE_SPHERES) copy_impacts(f, s);
+        if (engine == FLR_ENGINE_EXACT) copy_touches(f, s);
+        if (engine == FLR_ENGINE_EXACT) copy_gaps(f, s);
+        copy_overlaps(f, s);
+    }
     copy_hands(f, frame, s);
     flr_stepper_copy_couplings(f, s);
     copy_parts(f, s);
