@@ -137,12 +137,30 @@ void flr_motion_checks_touch_points(flr_world *w, uint32_t part)
     }
 }
 
+/* Metres that a part may go by the travel limits of its pairs, half where both of them move. */
+static double travel_of(const flr_world *w, uint32_t part)
+{
+    uint32_t count;
+    const flr_pair_result *results = flr_pairs_results(w->pairs, &count);
+    double most = INFINITY;
+    for (uint32_t i = 0; i < count; i++) {
+        const flr_pair pair = results[i].pair;
+        if (!(results[i].max_travel < INFINITY) || (pair.shell != part && pair.voxmap != part))
+            continue;
+        const uint32_t other = pair.shell == part ? pair.voxmap : pair.shell;
+        const bool both = other != FLR_PAIRS_MERGED && w->plans[other].moves;
+        most = fmin(most, results[i].max_travel * (both ? 0.5 : 1));
+    }
+    return most;
+}
+
 void flr_motion_checks_plan(flr_world *w, uint32_t part, double range, flr_world_frame *frame)
 {
     flr_world_plan *p = &w->plans[part];
     const flr_body *body = &w->state->bodies[part];
     flr_step_params how = w->params.step;
     bool held = flr_world_is_held(w, part), coupled = flr_couplings_pull(w, part);
+    if (w->params.engine == FLR_ENGINE_COHERENT) how.travel = fmin(how.travel, travel_of(w, part));
     if (coupled && !held) how.gravity = flr_vec3_zero(); /* whoever holds it elsewhere bears it */
     flr_step_begin(w->step, body, &how);
     flr_constraints_act(w, part);
