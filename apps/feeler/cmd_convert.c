@@ -27,7 +27,7 @@ typedef struct convert_values {
     bool force;
 } convert_values;
 
-static const char *const formats[] = {"stl", "obj", "ply", NULL};
+static const char *const formats[] = {"stl", "obj", "ply", "itri", NULL};
 
 static bool can_write(const char *path)
 {
@@ -357,7 +357,7 @@ static int check_arguments(flr_cli *cli, const convert_values *values, int count
                                arguments[1], arguments[0]);
     if (!voxels && !can_write(arguments[1]))
         return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               "%s: feeler writes .stl, .obj and .ply", arguments[1]);
+                               "%s: feeler writes .stl, .obj, .ply and .itri", arguments[1]);
     if (!values->force && flr_same_file(arguments[0], arguments[1]))
         return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
                                "%s is the input itself; add --force to replace it", arguments[1]);
@@ -413,7 +413,7 @@ static const flr_option options[] = {
                .letter = 'g'),
     FLR_OPTION(FOLDER, offsetof(convert_values, split), "split", "DIR",
                "one file per group, and a scene.json that puts them together"),
-    FLR_OPTION(CHOICE, offsetof(convert_values, format), "format", "stl|obj|ply",
+    FLR_OPTION(CHOICE, offsetof(convert_values, format), "format", "stl|obj|ply|itri",
                "what --split writes; default stl", .choices = formats),
     FLR_SWITCH(offsetof(convert_values, force), "force",
                "replace the input itself, or write into a folder that is not empty"),
@@ -422,6 +422,7 @@ static const flr_option options[] = {
 static const flr_example examples[] = {
     {"feeler convert ball/ball.stl ball.obj", "STL to OBJ"},
     {"feeler convert ball/ball.stl ball.ply --out-unit m", "to metres"},
+    {"feeler convert ball/ball.stl ball.itri", "the format of Kim 2004"},
     {"feeler convert ball.obj --split ball-parts", "one file per group, with a scene"},
     {"feeler convert turn.mcap turn.csv", "a recording as a table"},
     {"feeler convert ball.flrvox ball.nvdb", "voxels, for tools that read NanoVDB"},
@@ -430,13 +431,14 @@ static const flr_example examples[] = {
 
 const flr_command flr_cmd_convert = {
     .name = "convert",
-    .summary = "meshes to STL, OBJ, PLY; voxels to NanoVDB; recordings to CSV",
+    .summary = "meshes to STL, OBJ, PLY, ITRI; voxels to NanoVDB; recordings to CSV",
     .usage = usage,
     .description =
         "Reads every format that feeler knows (STL, OBJ, PLY, ITRI; through the import helper "
         "STEP, IGES, BREP, glTF, 3DS, DAE, 3MF and others) and writes by the ending of OUT: .stl "
-        "(binary), .obj or .ply (binary). OBJ and PLY keep every bit of the coordinates, STL has "
-        "32-bit ones. OBJ keeps the names of groups. An output that exists is replaced, whole or "
+        "(binary), .obj, .ply (binary) or .itri. STL has 32-bit coordinates, the others keep every "
+        "bit of them. "
+        "OBJ keeps the names of groups. An output that exists is replaced, whole or "
         "not at all; the input is not, unless --force is given.\n\n"
         "Voxels (.flrvox) become a NanoVDB file (.nvdb, version 32): a level set of floats, in "
         "metres, and the other way round: the first grid of floats in it gives the surface. "

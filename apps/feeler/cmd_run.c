@@ -33,7 +33,7 @@ typedef struct run_values {
     const char *hand, *part, *record, *poses, *device, *state, *resume;
     int64_t frames, seed;
     double rate, voxel, moving_voxel, speed, reach;
-    double friction, restitution; /* NAN: not given; likewise the next three */
+    double friction, restitution, tests; /* NAN: not given; likewise the next three */
     double onset, strength, overlap;
     int integrator, engine, tool; /* engine, tool -1: not given */
     bool firm, paced, exact_hand, no_braking, no_cache, no_motion_check;
@@ -80,6 +80,7 @@ static flr_setup setup_of(const run_values *values, const flr_scene *scene)
     flr_touch_apply(&values->touch, &setup.params.contact);
     if (!isnan(values->friction)) setup.params.friction = values->friction;
     if (!isnan(values->restitution)) setup.params.restitution = values->restitution;
+    if (!isnan(values->tests)) setup.params.tests = values->tests;
     setup.onset = isnan(values->onset) ? scene->contact.onset : values->onset;
     if (!isnan(values->overlap)) setup.params.exact.overlap = values->overlap;
     if (!isnan(values->strength)) setup.params.exact.strength = values->strength;
@@ -113,6 +114,13 @@ static flr_result make_stage(flr_cli *cli, const run_values *values, const char 
     j->setup = setup_of(values, j->scene);
     result = flr_check_memory(like.memory, &cache, &j->setup.params, error);
     if (result != FLR_OK) return result;
+    if (j->setup.params.engine == FLR_ENGINE_COHERENT && (values->state || values->resume))
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "the queues of the coherent engine are in no state file; leave out --state "
+                        "and --resume, or use --engine shell");
+    if (!isnan(values->tests) && j->setup.params.engine != FLR_ENGINE_COHERENT)
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "--tests is for --engine coherent: the other engines have no limit");
     if (j->setup.tool == FLR_TOOL_POINT && values->part)
         return flr_fail(error, FLR_BAD_ARGUMENT,
                         "a point holds no part; leave out --part, or --tool grip takes one");
@@ -425,6 +433,7 @@ static const run_values defaults = {.hand = "builtin:idle",
                                     .touch = FLR_TOUCH_NOT_GIVEN,
                                     .friction = NAN,
                                     .restitution = NAN,
+                                    .tests = NAN,
                                     .onset = NAN,
                                     .overlap = NAN,
                                     .strength = NAN,
@@ -489,10 +498,12 @@ static const flr_option options[] = {
     FLR_OPTION(NUMBER, offsetof(run_values, friction), "friction", "X",
                "coefficient of friction; default: the scene's, else 0", .min = 0, .max = 10),
     FLR_OPTION(
-        CHOICE, offsetof(run_values, engine), "engine", "shell|spheres|exact",
+        CHOICE, offsetof(run_values, engine), "engine", "shell|spheres|exact|coherent",
         "shell: points of one part in the voxels of another, and forces; spheres: sphere "
         "trees of both, and impulses, so that a part that is hit moves on; exact: distances to the "
-        "triangles themselves, without voxels, for tight fits; default: the scene's, else shell",
+        "triangles themselves, without voxels, for tight fits; coherent: as shell, but points that "
+        "are far wait in queues, and a travel limit keeps the tests of a frame near --tests; "
+        "default: the scene's, else shell",
         .choices = flr_scene_engines),
     FLR_OPTION(
         SIZE, offsetof(run_values, onset), "onset", "SIZE",
@@ -513,6 +524,10 @@ static const flr_option options[] = {
                "of --engine spheres: 0, parts that meet stay together, to 1, they leave as fast as "
                "they came; default: the scene's, else 0",
                .min = 0, .max = 1),
+    FLR_OPTION(NUMBER, offsetof(run_values, tests), "tests", "N",
+               "of --engine coherent: point tests that a frame has time for, 2000 in 2005; "
+               "default: the scene's, else 20000",
+               .min = 1, .max = 1e9),
     FLR_OPTION(CHOICE, offsetof(run_values, integrator), "integrator",
                "implicit|explicit|quasi-static", "how bodies are moved; default implicit",
                .choices = integrator_choices),

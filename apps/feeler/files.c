@@ -64,6 +64,11 @@ flr_result flr_check_memory(uint64_t memory, const flr_cache *cache, const flr_w
         return flr_fail(error, FLR_BAD_ARGUMENT,
                         "--memory: sphere trees need all voxels in memory; leave it out, or use "
                         "feeler run --engine shell");
+    if (params->engine == FLR_ENGINE_COHERENT)
+        return flr_fail(
+            error, FLR_BAD_ARGUMENT,
+            "--memory: the coherent engine needs all voxels in memory; leave it out, or "
+            "use --engine shell");
     if (params->engine == FLR_ENGINE_EXACT)
         return flr_fail(error, FLR_BAD_ARGUMENT,
                         "--memory: the exact engine reads no voxels; leave it out");

@@ -134,6 +134,12 @@ void flr_run_print(flr_cli *cli, const flr_stage *stage, uint32_t part, double r
     flr_print(cli, "  the way was not free in %llu %s, limited in %llu\n",
               (unsigned long long)r->stopped_frames, flr_noun(r->stopped_frames, "frame", "frames"),
               (unsigned long long)r->limited_frames);
+    if (isfinite(r->least_travel))
+        flr_print(cli,
+                  "  queues: at most %u points and chunks waited; a frame moved %.4g mm at most "
+                  "where the limit was strictest; %llu %s took more tests than there is time for\n",
+                  r->most_queued, r->least_travel * 1e3, (unsigned long long)r->late_frames,
+                  flr_noun(r->late_frames, "frame", "frames"));
     flr_print(cli, "  device: at most %.3g N and %.3g N m; hand put in %.3g J, got %.3g J\n",
               r->max_force, r->max_torque, r->put, r->got);
     if (r->faulty_frames || r->guard_trips)
@@ -232,6 +238,11 @@ json_t *flr_run_json(const flr_stage *stage, uint32_t part, double rate, const f
     flr_json_set(o, "worst", worst_json(&r->loop.worst));
     flr_json_set(o, "points_tested", percentiles_json(&r->points, 1));
     flr_json_set(o, "travel_limited_frames", flr_json_count(r->limited_frames));
+    if (isfinite(r->least_travel)) {
+        flr_json_set(o, "most_queued", flr_json_count(r->most_queued));
+        flr_json_set(o, "late_frames", flr_json_count(r->late_frames));
+        flr_json_set(o, "least_travel", flr_json_number(r->least_travel));
+    }
     flr_json_set(o, "stopped_frames", flr_json_count(r->stopped_frames));
     flr_json_set(o, "contact_frames", flr_json_count(r->contact_frames));
     flr_json_set(o, "penetration_frames", flr_json_count(r->penetration_frames));

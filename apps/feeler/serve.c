@@ -459,6 +459,7 @@ static void set_contact(server *s)
     } wanted[] = {{"engine", s->options->engine >= 0, s->options->engine},
                   {"onset", s->options->onset > 0, s->options->onset},
                   {"strength", s->options->strength > 0, s->options->strength},
+                  {"tests", s->options->tests > 0, s->options->tests},
                   {"overlap", s->options->overlap > 0, s->options->overlap}};
     flr_error error;
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
@@ -584,6 +585,7 @@ static flr_result begin(server *s, const char *scene, flr_error *error)
         s->def.engine.contact = s->options->engine < 0 ? 0 : 1 + (unsigned)s->options->engine;
         s->def.engine.onset = s->options->onset;
         s->def.engine.strength = s->options->strength;
+        s->def.engine.tests = s->options->tests;
         s->def.engine.overlap = s->options->overlap;
     }
     s->def.engine.voxel_of_all = s->options->join != NULL && s->options->voxel > 0;

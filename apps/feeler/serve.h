@@ -11,7 +11,7 @@ typedef struct flr_serve_options {
     int64_t port, hands, clients, workers, cpu, threads;
     uint64_t upload_limit, memory, scene_limit; /* scene_limit 0: the default */
     int engine;                                 /* flr_world_engine; -1: the scene's */
-    double onset, strength, overlap;            /* as in flr_engine_def; 0: the scene's */
+    double onset, strength, overlap, tests;     /* as in flr_engine_def; 0: the scene's */
     double rate, voxel, seconds;                /* seconds 0: until it is stopped */
     const char *listen, *token_file, *certificate, *key, *name, *origin, *recordings, *device;
     bool no_cache, no_devices;
@@ -45,9 +45,10 @@ enum { FLR_SHARE_PORT = 7879 };
 #define FLR_SERVE_CONTACT(AT, scope, preset)                                                       \
     {.name = "engine",                                                                             \
      .type = FLR_OPTION_CHOICE,                                                                    \
-     .argument = "shell|spheres|exact",                                                            \
-     .help = "how contact is found, " scope "; exact: for tight fits; the page can change it; "    \
-             "default: " preset ", else shell",                                                    \
+     .argument = "shell|spheres|exact|coherent",                                                   \
+     .help = "how contact is found, " scope "; exact: for tight fits; coherent: points that are "  \
+             "far wait in queues, with a travel limit; the page can change it; default: " preset   \
+             ", else shell",                                                                       \
      .offset = AT(engine),                                                                         \
      .choices = flr_scene_engines},                                                                \
         {.name = "onset",                                                                          \
@@ -60,6 +61,14 @@ enum { FLR_SHARE_PORT = 7879 };
          .offset = AT(onset),                                                                      \
          .min = 1e-9,                                                                              \
          .max = 1},                                                                                \
+        {.name = "tests",                                                                          \
+         .type = FLR_OPTION_NUMBER,                                                                \
+         .argument = "N",                                                                          \
+         .help = "of the coherent engine: point tests that a frame has time for; default: " preset \
+                 ", else 20000",                                                                   \
+         .offset = AT(tests),                                                                      \
+         .min = 1,                                                                                 \
+         .max = 1e9},                                                                              \
         {.name = "strength",                                                                       \
          .type = FLR_OPTION_NUMBER,                                                                \
          .argument = "X",                                                                          \

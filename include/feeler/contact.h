@@ -332,6 +332,9 @@ FLR_API void flr_coherent_destroy(flr_coherent *engine); /* NULL allowed */
 /* Forgets where everything was: the next query looks at all of it. RT safe. */
 FLR_API void flr_coherent_reset(flr_coherent *engine);
 
+/* Sets tests_per_frame, which must be positive. RT safe. */
+FLR_API void flr_coherent_set_tests(flr_coherent *engine, double tests);
+
 /* The answer. Plain data. */
 typedef struct flr_coherent_result {
     /* as from flr_contact_query(), but the bounds of the distance are wider; points_tested are
@@ -341,10 +344,11 @@ typedef struct flr_coherent_result {
     /* metres: no point should move farther, relative to the voxels, until the next query; see
      * flr_coherent_travel() */
     double max_travel;
-    double travel;  /* metres: how far some point moved since the last query, at most */
-    bool exceeded;  /* that was more than the limit */
-    bool rescanned; /* nothing was known or everything was out of date */
-    bool late;      /* more tests than a frame has time for */
+    double travel;    /* metres: how far some point moved since the last query, at most */
+    bool exceeded;    /* that was more than the limit */
+    bool rescanned;   /* nothing was known or everything was out of date */
+    bool late;        /* more tests than a frame has time for */
+    uint32_t waiting; /* points and chunks in queues, whose turn comes later */
 } flr_coherent_result;
 
 /* Asks. A change of force layer, awareness or displacement makes it look at everything again;

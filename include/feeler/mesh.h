@@ -214,9 +214,9 @@ FLR_API flr_result flr_mesh_parse(const char *name, const uint8_t *bytes, size_t
 FLR_API flr_result flr_mesh_open(flr_env *env, const char *path, const flr_mesh_options *options,
                                  flr_mesh **mesh, flr_mesh_report *report, flr_error *error);
 
-/* Writes by the ending of `path` (.stl binary, .obj, .ply binary little-endian), coordinates
- * divided by `unit` (metres per unit; 0: 0.001). The file appears whole or not at all.
- * Read back with the same unit, OBJ and PLY give the same mesh bit by bit if it was read with that
+/* Writes by the ending of `path` (.stl binary, .obj, .ply binary little-endian, .itri),
+ * coordinates divided by `unit` (metres per unit; 0: 0.001). The file appears whole or not at all.
+ * Read back with the same unit, OBJ, PLY and ITRI give the same mesh bit by bit if it was read with that
  * unit before, or if the unit is 1; else the last bit of a coordinate may differ, because dividing
  * and multiplying round. STL has 32-bit coordinates. Only OBJ has groups: those that have
  * triangles, with their names; placements are not written. FLR_UNSUPPORTED for other endings,

@@ -135,6 +135,20 @@ FLR_API bool flr_pairs_set_merged(flr_pairs *pairs, const flr_pairs_merged *merg
  * update on. */
 FLR_API bool flr_pairs_has_merged(const flr_pairs *pairs);
 
+/* Queries pairs by temporal coherence from now on (flr_coherent, feeler/contact.h): those that the
+ * parts set so far can form, where one of the two `may_move` [def.parts]. Each gets an engine for
+ * `tests` point tests a frame. The results stay the same; they come with a travel limit.
+ * Other pairs, the merged static scene among them, are queried as before. Fails with FLR_NO_MEMORY,
+ * and with FLR_TOO_LARGE where the engines would take more than 2 GB. Not RT safe. */
+FLR_API flr_result flr_pairs_make_coherent(flr_pairs *pairs, const bool *may_move, double tests,
+                                           flr_error *error);
+
+/* Another number of tests for all of them; no effect without any. RT safe. */
+FLR_API void flr_pairs_set_tests(flr_pairs *pairs, double tests);
+
+/* Forgets where everything was, after a jump back in time. RT safe. */
+FLR_API void flr_pairs_reset_coherent(flr_pairs *pairs);
+
 /* ---- every frame; RT safe ---- */
 
 /* Two parts that may touch. */
@@ -168,6 +182,10 @@ typedef struct flr_pair_result {
     flr_contact_result contact; /* `listed` counts those in flr_pairs_contacts() */
     flr_wrench opposite;        /* on the other part, about its own centre, world's axes */
     uint32_t first;             /* of its contacts in the common list */
+    /* with temporal coherence, see flr_pairs_make_coherent(); else 0, false and INFINITY */
+    uint32_t waiting;  /* points and chunks in queues, whose turn comes later */
+    bool late;         /* more tests than a frame has time for */
+    double max_travel; /* metres: no point should move farther until the next query */
 } flr_pair_result;
 
 /* What all pairs of a part did to it. */

@@ -83,7 +83,11 @@ typedef enum flr_part_kind {
 typedef enum flr_world_engine {
     FLR_ENGINE_SHELL,   /* points of one part in the voxels of another; forces */
     FLR_ENGINE_SPHERES, /* sphere trees of both; impulses */
-    FLR_ENGINE_EXACT    /* samples of both against the triangles of the other; forces */
+    FLR_ENGINE_EXACT,   /* samples of both against the triangles of the other; forces */
+    /* as shell, but by temporal coherence: points that are far wait in queues, and a travel limit
+     * keeps the tests of a frame near `tests` (2005, sections 5 to 5.2). Counts where the world was
+     * made with it */
+    FLR_ENGINE_COHERENT
 } flr_world_engine;
 
 typedef struct flr_world_part {
@@ -168,6 +172,7 @@ typedef struct flr_world_params {
      * most (half of one where both move), and keeps its velocity */
     flr_world_engine engine;
     double restitution; /* spheres: 0 … 1; default 0 */
+    double tests; /* coherent: point tests that a frame has time for; default 20000; 2005: 2000 */
     /* voxels: a contact gets no deeper than this (implicit and quasi-static); default 0.1: with force
      * layer 2 that is before the way is checked, an eighth of a voxel below the plane where force
      * begins; 0.5 at least with force layers below 2 */
@@ -225,7 +230,7 @@ FLR_API void flr_world_set_params(flr_world *world, const flr_world_params *para
 FLR_API const flr_world_params *flr_world_get_params(const flr_world *world);
 
 /* Static parts as one voxmap, see flr_pairs_set_merged(). Not taken, and false, where parts have
- * sphere trees: these are asked one by one. */
+ * sphere trees or are queried by temporal coherence: these are asked one by one. */
 FLR_API bool flr_world_set_merged(flr_world *world, const flr_pairs_merged *merged);
 
 /* Grabs a part at the hand's pose of the last step (or of the first input to come). False:
@@ -398,9 +403,13 @@ typedef struct flr_world_frame {
     uint32_t limited;   /* bodies whose way was shortened by the travel limit */
     uint32_t stopped;   /* bodies whose way was not free to its end */
     uint32_t exhausted; /* checks for which the budget did not suffice */
-    unsigned faults;    /* FLR_FAULT_… of all bodies */
-    uint32_t touching;  /* hands whose point touches something, after the step */
-    uint32_t segments;  /* that were asked for them */
+    /* coherent: points and chunks in queues; pairs that took more tests than there is time for; metres:
+     * the least travel limit of a pair, INFINITY where there is none */
+    uint32_t waiting, late;
+    double max_travel;
+    unsigned faults;   /* FLR_FAULT_… of all bodies */
+    uint32_t touching; /* hands whose point touches something, after the step */
+    uint32_t segments; /* that were asked for them */
     /* voxels that are paged (feeler/pager.h) were not there yet: the step did not happen, its number
      * is that of the next one, inputs were not used and no hand feels anything */
     bool missing;

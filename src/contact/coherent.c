@@ -155,6 +155,11 @@ void flr_coherent_destroy(flr_coherent *engine)
 
 void flr_coherent_reset(flr_coherent *engine) { engine->begun = false; }
 
+void flr_coherent_set_tests(flr_coherent *engine, double tests)
+{
+    if (tests > 0) engine->def.tests_per_frame = tests;
+}
+
 const flr_contact *flr_coherent_list(const flr_coherent *engine) { return engine->contacts; }
 flr_coherent_stats flr_coherent_get_stats(const flr_coherent *engine) { return engine->stats; }
 
@@ -531,6 +536,8 @@ void flr_coherent_query(flr_coherent *engine, flr_pose T_world_shell, flr_pose T
     result->contact.far = room > 0;
     result->lookups = t.lookups;
     result->max_travel = engine->limit / t.per_metre;
+    for (uint32_t i = 1; i < FLR_QUEUES; i++)
+        result->waiting += engine->points.queue[i].count + engine->chunks.queue[i].count;
     result->late = (double)t.tested > engine->def.tests_per_frame;
     engine->stats.exceeded += result->exceeded;
     engine->stats.rescanned += result->rescanned;

@@ -9,6 +9,7 @@
 
 #define SQRT3          1.7320508075688772
 #define PAIRS_FARTHEST 4e9 /* metres: what is asked is nearer to everything */
+
 /* ---- making and breaking ---- */
 
 flr_pairs_part flr_default_pairs_part(void)
@@ -116,6 +117,7 @@ void flr_pairs_destroy(flr_pairs *pairs)
         free(pairs->workers[i].contacts);
     }
     free(pairs->workers);
+    flr_pairs_free_coherent(pairs);
     free(pairs->worker_of);
     flr_contact_pair_destroy(pairs->query_context);
     flr_broad_destroy(pairs->broad);
@@ -323,8 +325,7 @@ static bool dense(const flr_pairs_shape *points, const flr_pairs_shape *voxels)
     return points->shell->voxel <= voxels->table->voxmap->header->grid.voxel * (1 + 1e-9);
 }
 
-/* Who gives the shell? */
-static flr_pair roles(const flr_pairs *pairs, uint32_t low, uint32_t high)
+flr_pair flr_pairs_roles(const flr_pairs *pairs, uint32_t low, uint32_t high)
 {
     const flr_pairs_shape *a = &pairs->places[low].part.shape, *b = &pairs->places[high].part.shape;
     flr_pair ab = {low, high}, ba = {high, low};
@@ -334,13 +335,6 @@ static flr_pair roles(const flr_pairs *pairs, uint32_t low, uint32_t high)
     bool ab_dense = dense(a, b), ba_dense = dense(b, a);
     if (ab_dense != ba_dense) return ab_dense ? ab : ba;
     return a->shell->total <= b->shell->total ? ab : ba;
-}
-
-/* Where a pair is in the order of the broad phase. */
-static uint64_t key_of(flr_pair pair)
-{
-    uint32_t s = pair.shell, v = pair.voxmap; /* the merged static scene's number is the largest */
-    return s > v ? (uint64_t)s << 32 | v : (uint64_t)v << 32 | s;
 }
 
 /* Are the two of a pair what they were when it was remembered? */
@@ -358,11 +352,11 @@ static uint32_t carry(flr_pairs *pairs, const flr_pair *list, uint32_t count)
     pairs_slot *to = pairs->slots[!pairs->current];
     uint32_t common = 0, k = 0;
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t key = key_of(list[i]);
+        uint64_t key = flr_pair_key(list[i]);
         to[i].slot = FLR_NO_MEMORY_SLOT;
-        for (; k < pairs->count && key_of(before[k]) < key; k++)
+        for (; k < pairs->count && flr_pair_key(before[k]) < key; k++)
             flr_chunk_memories_give(pairs->memories, from[k].slot);
-        if (k == pairs->count || key_of(before[k]) != key) continue;
+        if (k == pairs->count || flr_pair_key(before[k]) != key) continue;
         common++;
         to[i] = from[k++];
         if (to[i].slot == FLR_NO_MEMORY_SLOT ||
@@ -440,7 +434,8 @@ void flr_pairs_update(flr_pairs *pairs, const flr_pose *T_world_part, double ran
     flr_pair *list = pairs->lists[!pairs->current];
     uint32_t count = 0;
     for (size_t i = 0; i < found.count; i++) {
-        flr_pair pair = roles(pairs, (uint32_t)found.keys[i], (uint32_t)(found.keys[i] >> 32));
+        flr_pair pair =
+            flr_pairs_roles(pairs, (uint32_t)found.keys[i], (uint32_t)(found.keys[i] >> 32));
         pairs_place *a = place_of(pairs, pair.shell), *b = place_of(pairs, pair.voxmap);
         if (pairs->may_touch && pair.voxmap != FLR_PAIRS_MERGED &&
             !pairs->may_touch(pairs->filter_context, pair.shell, pair.voxmap))

@@ -46,6 +46,14 @@ typedef struct pairs_worker {
     uint32_t contact_count, chunks_used;
 } pairs_worker;
 
+/* temporal coherence of two parts */
+typedef struct pairs_coherent {
+    flr_pair pair;
+    const flr_shell *shell;
+    const flr_contact_table *table;
+    flr_coherent *engine;
+} pairs_coherent;
+
 struct flr_pairs {
     flr_pairs_def def;
     flr_broad *broad;
@@ -72,6 +80,8 @@ struct flr_pairs {
     uint32_t checked;      /* index of the pair whose motion was checked last */
     flr_contact *contacts; /* [def.contacts] */
     uint32_t contact_count;
+    pairs_coherent *coherent; /* [coherent_count], by flr_pair_key(); NULL: none */
+    uint32_t coherent_count;
     uint32_t unfelt;
     bool changed;                  /* parts came, went, began or ceased to move */
     uint32_t *movers, mover_count; /* [def.parts]: those that move */
@@ -88,6 +98,22 @@ static inline pairs_place *place_of(const flr_pairs *pairs, uint32_t index)
 {
     return &pairs->places[index == FLR_PAIRS_MERGED ? pairs->def.parts : index];
 }
+
+/* Where a pair is in the order of the broad phase, whoever gives the points. */
+static inline uint64_t flr_pair_key(flr_pair pair)
+{
+    uint32_t s = pair.shell, v = pair.voxmap; /* the merged static scene's number is the largest */
+    return s > v ? (uint64_t)s << 32 | v : (uint64_t)v << 32 | s;
+}
+
+/* Who gives the shell? `low` and `high` are places, the last of which is the merged static scene. */
+flr_pair flr_pairs_roles(const flr_pairs *pairs, uint32_t low, uint32_t high);
+
+/* ---- pairs_coherent.c ---- */
+
+/* The engine of a pair as it is now; NULL: it has none. */
+flr_coherent *flr_pairs_coherent_of(const flr_pairs *pairs, flr_pair pair);
+void flr_pairs_free_coherent(flr_pairs *pairs);
 
 /* The last answers and totals stand for nothing any more. */
 void flr_pairs_forget_answers(flr_pairs *pairs);

@@ -8,7 +8,8 @@ void flr_pairs_forget_answers(flr_pairs *pairs)
     for (uint32_t i = 0; i < pairs->answered; i++) {
         flr_pair pair = pairs->results[i].pair;
         pairs->totals[pair.shell] = flr_no_part_total;
-        pairs->totals[pair.voxmap == FLR_PAIRS_MERGED ? pairs->def.parts : pair.voxmap] = flr_no_part_total;
+        pairs->totals[pair.voxmap == FLR_PAIRS_MERGED ? pairs->def.parts : pair.voxmap] =
+            flr_no_part_total;
     }
     pairs->answered = pairs->contact_count = 0;
 }
@@ -65,10 +66,22 @@ static uint32_t chunks_after(const flr_near_notes *notes, uint32_t used)
     return notes->known ? used + notes->count : used;
 }
 
-/* Queries the pair with this index; its motion may be NULL: at rest. Writes its result and notes, and nothing else. Returns
- * how many chunks are used then. */
+static void query_coherent(flr_coherent *engine, const flr_pairs_part *a, const flr_pairs_part *b,
+                           const flr_contact_params *params, flr_pair_result *told)
+{
+    flr_coherent_result r;
+    flr_coherent_query(engine, a->T_world_part, b->T_world_part, params, &r);
+    told->contact = r.contact;
+    told->waiting = r.waiting;
+    told->late = r.late;
+    told->max_travel = r.max_travel;
+}
+
+/* Queries the pair with this index; its motion may be NULL: at rest. Writes its result and notes, where its contacts are, and
+ * nothing else. Returns how many chunks are used then. */
 static uint32_t query_pair(flr_pairs *pairs, uint32_t index, unsigned worker,
-                           flr_contact_pair *context, uint32_t chunks_used)
+                           flr_contact_pair *context, uint32_t chunks_used,
+                           const flr_contact **list)
 {
     const flr_pair pair = pairs->lists[pairs->current][index];
     const flr_pairs_part *a = &place_of(pairs, pair.shell)->part,
@@ -87,9 +100,19 @@ static uint32_t query_pair(flr_pairs *pairs, uint32_t index, unsigned worker,
         begin_notes(pairs, index < NOTED ? index : NOTED + worker, context, chunks_used);
     flr_contact_pair_use_memory(
         context, flr_chunk_memories_at(pairs->memories, pairs->slots[pairs->current][index].slot));
-    pairs->results[index].pair = pair;
-    flr_contact_query(context, a->T_world_part, b->T_world_part, &params,
-                      &pairs->results[index].contact);
+    flr_pair_result *told = &pairs->results[index];
+    told->pair = pair;
+    told->waiting = 0;
+    told->late = false;
+    told->max_travel = INFINITY;
+    flr_coherent *coherent = pairs->coherent ? flr_pairs_coherent_of(pairs, pair) : NULL;
+    if (coherent) {
+        query_coherent(coherent, a, b, &params, told);
+        *list = flr_coherent_list(coherent);
+    } else {
+        flr_contact_query(context, a->T_world_part, b->T_world_part, &params, &told->contact);
+        *list = flr_contact_list(context);
+    }
     if (index < NOTED) return chunks_after(notes, chunks_used);
     notes->known = false;
     return chunks_used;
@@ -115,7 +138,7 @@ static void add_result(flr_pairs *pairs, uint32_t index, const flr_contact *cont
     told->first = pairs->contact_count;
     memcpy(pairs->contacts + told->first, contacts, r->listed * sizeof *pairs->contacts);
     pairs->contact_count += r->listed;
-    if (!r->far) remember(pairs, index);
+    if (!r->far && !pairs->coherent) remember(pairs, index);
 }
 
 /* One of several threads: its contacts and notes stay with it until all are done. It takes pairs in ascending order, so it has
@@ -125,12 +148,12 @@ void flr_pairs_query_shared(void *context, uint32_t item, unsigned worker)
     flr_pairs *pairs = context;
     pairs_worker *w = &pairs->workers[worker];
     flr_contact_result *r = &pairs->results[item].contact;
-    w->chunks_used = query_pair(pairs, item, worker, w->query_context, w->chunks_used);
+    const flr_contact *list;
+    w->chunks_used = query_pair(pairs, item, worker, w->query_context, w->chunks_used, &list);
     uint32_t room = pairs->def.contacts - w->contact_count;
     if (r->listed > room) r->listed = room;
     pairs->results[item].first = w->contact_count;
-    memcpy(w->contacts + w->contact_count, flr_contact_list(w->query_context),
-           r->listed * sizeof *w->contacts);
+    memcpy(w->contacts + w->contact_count, list, r->listed * sizeof *w->contacts);
     w->contact_count += r->listed;
     pairs->worker_of[item] = (uint8_t)worker;
 }
@@ -164,8 +187,9 @@ void flr_pairs_query(flr_pairs *pairs, const flr_twist *motion)
     } else {
         uint32_t used = 0;
         for (uint32_t i = 0; i < pairs->count; i++) {
-            used = query_pair(pairs, i, 0, pairs->query_context, used);
-            add_result(pairs, i, flr_contact_list(pairs->query_context));
+            const flr_contact *list;
+            used = query_pair(pairs, i, 0, pairs->query_context, used, &list);
+            add_result(pairs, i, list);
         }
     }
     pairs->answered = pairs->count;

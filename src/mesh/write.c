@@ -1,4 +1,4 @@
-/* meshes to files: binary STL, OBJ, binary PLY
+/* meshes to files: binary STL, OBJ, binary PLY, ITRI
  *
  * A file has coordinate / unit, the reader multiplies. Both round, so the written number is
  * chosen among the nearest ones such that the product is the coordinate again. That is always
@@ -146,6 +146,23 @@ static flr_result write_obj(write_writer *w)
     return result;
 }
 
+/* ---- ITRI ---- */
+
+static flr_result write_itri(write_writer *w)
+{
+    const flr_mesh *mesh = w->mesh;
+    flr_result result = flr_output_print(w->output, w->error, "%u\n", mesh->triangle_count);
+    for (uint32_t i = 0; result == FLR_OK && i < 3 * mesh->triangle_count; i++) {
+        const flr_vec3 at = mesh->vertices[mesh->triangles[i / 3].v[i % 3]];
+        char x[FLR_NUMBER_TEXT_SIZE], y[FLR_NUMBER_TEXT_SIZE], z[FLR_NUMBER_TEXT_SIZE];
+        flr_number_print(in_unit(at.x, w->unit), x);
+        flr_number_print(in_unit(at.y, w->unit), y);
+        flr_number_print(in_unit(at.z, w->unit), z);
+        result = flr_output_print(w->output, w->error, "%s %s %s\n", x, y, z);
+    }
+    return result;
+}
+
 /* ---- PLY ---- */
 
 static flr_result write_ply(write_writer *w)
@@ -187,6 +204,7 @@ static write_function *find_writer(const char *path, double *largest)
     if (!dot || strchr(dot, '/')) return NULL;
     if (!strcasecmp(dot, ".obj")) return write_obj;
     if (!strcasecmp(dot, ".ply")) return write_ply;
+    if (!strcasecmp(dot, ".itri")) return write_itri;
     if (strcasecmp(dot, ".stl") != 0) return NULL;
     *largest = 3.4e38; // 32-bit floats end here
     return write_stl;
@@ -206,9 +224,10 @@ flr_result flr_mesh_write(flr_env *env, const char *path, const flr_mesh *mesh, 
     double largest;
     write_function *write = find_writer(path, &largest);
     if (!write)
-        return flr_fail(error, FLR_UNSUPPORTED,
-                        "%s: feeler writes meshes as .stl, .obj or .ply; use one of these endings",
-                        path);
+        return flr_fail(
+            error, FLR_UNSUPPORTED,
+            "%s: feeler writes meshes as .stl, .obj, .ply or .itri; use one of these endings",
+            path);
     if (unit == 0) unit = 0.001;
     if (!(unit >= 1e-12 && unit <= 1e12) || farthest(mesh->bounds) / unit > largest)
         return flr_fail(error, FLR_BAD_ARGUMENT,

@@ -62,6 +62,7 @@ const flr_scene_key flr_scene_keys[FLR_SCENE_OBJECT_COUNT][FLR_SCENE_KEY_MAX] = 
                            {"stiffness", false},
                            {"friction", false},
                            {"restitution", false},
+                           {"tests", false},
                            {"onset", false},
                            {"strength", false},
                            {"overlap", false},

@@ -136,6 +136,7 @@ typedef struct flr_scene_contact {
     bool awareness;          /* geometrical awareness; default false */
     flr_world_engine engine; /* default shell; what follows is that of others than shells */
     double restitution;      /* spheres: 0 … 1; default 0 */
+    double tests;            /* coherent: point tests of a frame; default 20000 */
     /* metres, 0 … 1: force begins this far before surfaces meet; with voxels, in the nearest layer that is no nearer, in
      * place of force_layer; default -1: not given, 5e-6 with the exact engine */
     double onset;
@@ -145,7 +146,7 @@ typedef struct flr_scene_contact {
 
 /* "tangent", "smooth", NULL: in the order of flr_force_model. */
 extern const char *const flr_scene_models[];
-/* "shell", "spheres", "exact", NULL: in the order of flr_world_engine. */
+/* "shell", "spheres", "exact", "coherent", NULL: in the order of flr_world_engine. */
 extern const char *const flr_scene_engines[];
 
 typedef struct flr_scene {

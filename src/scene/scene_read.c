@@ -209,6 +209,7 @@ static bool read_contact(const flr_value *value, flr_scene_contact *contact)
     if (!flr_value_object(value, FLR_SCENE_CONTACT)) return false;
     flr_value word = flr_value_member(value, "engine");
     flr_value restitution = flr_value_member(value, "restitution");
+    flr_value tests = flr_value_member(value, "tests");
     flr_value onset = flr_value_member(value, "onset");
     flr_value strength = flr_value_member(value, "strength");
     flr_value overlap = flr_value_member(value, "overlap");
@@ -221,6 +222,7 @@ static bool read_contact(const flr_value *value, flr_scene_contact *contact)
     int chosen = (int)contact->model;
     if (!flr_value_choice(&word, flr_scene_engines, &engine) ||
         !flr_value_range(&restitution, 0, 1, &contact->restitution) ||
+        !flr_value_range(&tests, 1, 1e9, &contact->tests) ||
         !read_extent(&onset, &contact->onset) ||
         !flr_value_range(&strength, 0.01, 100, &contact->strength) ||
         !read_extent(&overlap, &contact->overlap) ||

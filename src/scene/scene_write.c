@@ -11,7 +11,7 @@
 #include "scene/length.h"
 
 const char *const flr_scene_models[] = {"tangent", "smooth", NULL};
-const char *const flr_scene_engines[] = {"shell", "spheres", "exact", NULL};
+const char *const flr_scene_engines[] = {"shell", "spheres", "exact", "coherent", NULL};
 const char *const flr_scene_locks[] = {"turn x", "turn y", "turn z", "x", "y", "z", NULL};
 const char *const flr_scene_tools[] = {"grip", "point", NULL};
 
@@ -24,6 +24,7 @@ flr_scene_contact flr_default_scene_contact(void)
                                .model = like.model,
                                .stiffness = like.stiffness,
                                .awareness = like.awareness,
+                               .tests = 20000,
                                .onset = -1,
                                .strength = tight.strength,
                                .overlap = tight.overlap};
@@ -274,9 +275,9 @@ static void write_contact(scene_write_writer *w, const flr_scene_contact *c)
     bool friction = c->friction != usual.friction, awareness = c->awareness != usual.awareness;
     bool engine = c->engine != usual.engine, restitution = c->restitution != usual.restitution;
     bool onset = c->onset >= 0, strength = c->strength != usual.strength;
-    bool overlap = c->overlap != usual.overlap;
+    bool overlap = c->overlap != usual.overlap, tests = c->tests != usual.tests;
     bool more = layer || displace || model || stiffness || friction || awareness || restitution ||
-                onset || strength || overlap;
+                tests || onset || strength || overlap;
     if (engine && !more) write_text(w, "contact", flr_scene_engines[c->engine]);
     if (!more) return;
     const char *outer = w->separator, *between = ", ";
@@ -291,6 +292,7 @@ static void write_contact(scene_write_writer *w, const flr_scene_contact *c)
     if (friction) write_key(w, "friction"), write_number(w, c->friction), w->separator = between;
     if (restitution)
         write_key(w, "restitution"), write_number(w, c->restitution), w->separator = between;
+    if (tests) write_key(w, "tests"), write_number(w, c->tests), w->separator = between;
     if (onset) write_key(w, "onset"), write_length(w, c->onset), w->separator = between;
     if (strength) write_key(w, "strength"), write_number(w, c->strength), w->separator = between;
     if (overlap) write_key(w, "overlap"), write_length(w, c->overlap), w->separator = between;

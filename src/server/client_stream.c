@@ -103,6 +103,9 @@ static void fill_numbers(flr_client_session *session, const flr_engine_state *vi
     body->limited = view->limited;
     body->stopped = view->stopped;
     body->faults = view->faults;
+    body->queued = view->queued;
+    body->late = view->late;
+    body->max_travel = view->max_travel > 0 ? view->max_travel : INFINITY;
     body->skipped = view->skipped;
     body->compute = flr_timing_of(&health->loop.compute);
     body->wakeup = flr_timing_of(&health->loop.wakeup);

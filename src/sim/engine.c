@@ -73,6 +73,7 @@ void flr_engine_choose_contact(const flr_engine_def *def, flr_world_params *para
     if (def->onset > 0) params->exact.clearance = def->onset;
     if (def->overlap > 0) params->exact.overlap = def->overlap;
     if (def->strength > 0) params->exact.strength = def->strength;
+    if (def->tests > 0) params->tests = def->tests;
 }
 
 static flr_result make_framer(flr_engine *e, flr_error *error)

@@ -110,6 +110,7 @@ typedef struct flr_engine_def {
      * says */
     unsigned contact;
     double onset, strength, overlap;
+    double tests;     /* of the coherent engine, likewise */
     int priority;     /* of the loop, as in flr_loop_def; default 80 */
     int cpu;          /* default -1 */
     bool lock_memory; /* default true */
@@ -515,6 +516,8 @@ typedef struct flr_engine_state {
     uint32_t contact_count; /* all of them */
     double lower, upper, deepest;
     uint32_t limited, stopped, faults;
+    uint32_t queued, late; /* coherent engine: see flr_world_frame */
+    double max_travel;
     uint32_t skipped; /* periods without a frame, so far */
     double compute_last_us;
     double energy;

@@ -361,6 +361,8 @@ bool flr_engine_show_replay(flr_engine *e, flr_engine_state *s)
     s->limited = m->frame.travel_limited;
     s->stopped = m->frame.stopped;
     s->faults = m->frame.faults;
+    s->queued = s->late = 0;
+    s->max_travel = INFINITY;
     s->compute_last_us = m->frame.compute_us;
     s->deepest = 0;
     s->contacts_given = m->frame.contacts_given;

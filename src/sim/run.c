@@ -68,6 +68,9 @@ static void count(run_runner *r, const flr_world_frame *f)
         to->segments += point->queries;
         to->max_depth = fmax(to->max_depth, point->depth);
     }
+    to->late_frames += f->late > 0;
+    if (f->waiting > to->most_queued) to->most_queued = f->waiting;
+    if (f->max_travel < to->least_travel) to->least_travel = f->max_travel;
     if (f->contacts > to->most_contacts) to->most_contacts = f->contacts;
     if (f->lower < to->lower) to->lower = f->lower;
     if (f->upper < to->upper) to->upper = f->upper;
@@ -199,7 +202,7 @@ static flr_result make_ready(run_runner *r, flr_error *error)
         return flr_fail(error, FLR_NO_MEMORY, "not enough memory for a run");
     for (uint32_t i = 0; i < stage->parts.count; i++)
         if (flr_stage_moves(stage, i)) r->moving[r->moving_count++] = i;
-    r->result.lower = r->result.upper = INFINITY;
+    r->result.lower = r->result.upper = r->result.least_travel = INFINITY;
     r->result.sunk = UINT32_MAX;
     flr_stepper *f = &r->stepper;
     f->env = r->def->env;

@@ -65,6 +65,9 @@ typedef struct flr_run_result {
     uint64_t stopped_frames;         /* something was in the way of some part */
     uint64_t contacts, penetrations; /* in all */
     uint32_t most_contacts;          /* in one frame */
+    uint32_t most_queued;            /* coherent engine: points and chunks in queues at once */
+    uint64_t late_frames;            /* … with more tests than there is time for */
+    double least_travel;             /* … metres: the strictest limit; INFINITY: none */
     double lower, upper;             /* metres: least distance in the whole run */
     double max_force, max_torque;    /* at the device, N and N m */
     double max_energy, energy;       /* joules, kinetic: largest; at the end */

@@ -207,6 +207,7 @@ static void describe(const save_job *s, flr_scene *scene)
     scene->contact.strength = s->tuning.world.exact.strength;
     scene->contact.overlap = s->tuning.world.exact.overlap;
     scene->contact.restitution = s->tuning.world.restitution;
+    scene->contact.tests = s->tuning.world.tests;
     scene->contact.awareness = s->tuning.world.contact.awareness;
     scene->camera = s->camera;
     scene->hand_count = s->hand_count;

@@ -367,6 +367,13 @@ flr_result flr_engine_set(flr_engine *e, const char *name, double value, flr_err
                 "the exact engine reads no voxels, and those of part \"%s\" are read from the "
                 "disk as they are needed: start feeler serve without --memory",
                 e->members.list[i].name);
+    for (uint32_t i = 0; strcmp(name, "engine") == 0 && i < e->members.count; i++)
+        if (value == FLR_ENGINE_COHERENT && e->members.list[i].shape->pager)
+            return flr_fail(
+                error, FLR_UNSUPPORTED,
+                "the coherent engine needs all voxels in memory, and those of part \"%s\" are read "
+                "from the disk as they are needed: start feeler serve without --memory",
+                e->members.list[i].name);
     flr_result result = flr_parameters_set(&e->tuning, name, value, NULL, error);
     if (result != FLR_OK) return result;
     if (before.world.engine != e->tuning.world.engine) e->dirty = true; /* needs its trees */

@@ -34,6 +34,7 @@ flr_world_params flr_scene_params(const flr_scene *scene)
     params.exact.strength = scene->contact.strength;
     params.exact.overlap = scene->contact.overlap;
     params.restitution = scene->contact.restitution;
+    params.tests = scene->contact.tests;
     flr_point_touch(&params);
     return params;
 }

@@ -245,6 +245,9 @@ static void derive(flr_view *view, const flr_snapshot *from)
     to->limited = w->limited;
     to->stopped = w->stopped;
     to->faults = w->faults;
+    to->queued = w->waiting;
+    to->late = w->late;
+    to->max_travel = w->max_travel;
     to->energy = w->energy;
     to->hash = w->hash;
     to->skipped = from->skipped;

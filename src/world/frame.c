@@ -114,6 +114,9 @@ static void sum_up(flr_world *w, flr_world_frame *frame)
         frame->penetrations += c->penetrations;
         if (c->lower < frame->lower) frame->lower = c->lower;
         if (c->upper < frame->upper) frame->upper = c->upper;
+        frame->waiting += results[i].waiting;
+        frame->late += results[i].late;
+        frame->max_travel = fmin(frame->max_travel, results[i].max_travel);
     }
 }
 
@@ -341,7 +344,8 @@ static void note_step(flr_world *w, flr_world_frame *frame)
 
 void flr_world_step(flr_world *w, const flr_world_input *inputs, flr_world_frame *out)
 {
-    flr_world_frame frame = {.number = w->state->number, .lower = INFINITY, .upper = INFINITY};
+    flr_world_frame frame = {
+        .number = w->state->number, .lower = INFINITY, .upper = INFINITY, .max_travel = INFINITY};
     if (flr_pages_begin(w->pages, w->state->bodies, range_of(w) + AROUND * w->voxel)) {
         follow_hands(w, inputs, &frame);
         flr_couplings_begin(w);

@@ -137,6 +137,23 @@ void flr_motion_checks_touch_points(flr_world *w, uint32_t part)
     }
 }
 
+/* Metres that a part may go by the travel limits of its pairs, half where both of them move. */
+static double travel_of(const flr_world *w, uint32_t part)
+{
+    uint32_t count;
+    const flr_pair_result *results = flr_pairs_results(w->pairs, &count);
+    double most = INFINITY;
+    for (uint32_t i = 0; i < count; i++) {
+        const flr_pair pair = results[i].pair;
+        if (!(results[i].max_travel < INFINITY) || (pair.shell != part && pair.voxmap != part))
+            continue;
+        const uint32_t other = pair.shell == part ? pair.voxmap : pair.shell;
+        const bool both = other != FLR_PAIRS_MERGED && w->plans[other].moves;
+        most = fmin(most, results[i].max_travel * (both ? 0.5 : 1));
+    }
+    return most;
+}
+
 /* Gives the step all that acts on a part. */
 static void act(flr_world *w, uint32_t part)
 {
@@ -157,7 +174,10 @@ static void plan_linked(flr_world *w, uint32_t part, double range, flr_world_fra
 {
     uint32_t count;
     const uint32_t *members = flr_links_members(w, &part, &count);
-    flr_links_begin(w, part, &w->params.step);
+    flr_step_params how = w->params.step;
+    for (uint32_t i = 0; i < count && w->params.engine == FLR_ENGINE_COHERENT; i++)
+        how.travel = fmin(how.travel, travel_of(w, members[i]));
+    flr_links_begin(w, part, &how);
     for (uint32_t i = 0; i < count; i++) {
         flr_links_enter(w, members[i]);
         act(w, members[i]);
@@ -187,6 +207,7 @@ void flr_motion_checks_plan(flr_world *w, uint32_t part, double range, flr_world
     flr_world_plan *p = &w->plans[part];
     const flr_body *body = &w->state->bodies[part];
     flr_step_params how = w->params.step;
+    if (w->params.engine == FLR_ENGINE_COHERENT) how.travel = fmin(how.travel, travel_of(w, part));
     if (flr_couplings_pull(w, part) && !flr_world_is_held(w, part))
         how.gravity = flr_vec3_zero(); /* whoever holds it elsewhere bears it */
     flr_step_begin(w->step, body, &how);

@@ -27,6 +27,7 @@ flr_world_params flr_default_world_params(void)
                                .step = flr_default_step_params(),
                                .coupling = flr_default_coupling_def(),
                                .passivity = flr_default_passivity_params(),
+                               .tests = 20000,
                                .depth = 0.1,
                                .budget = 25000};
     params.coupling.stretch = 0;
@@ -155,6 +156,18 @@ static flr_result allocate(flr_world *w, flr_error *error)
     return flr_fail(error, FLR_NO_MEMORY, "not enough memory for a world of %u parts", parts);
 }
 
+/* Parts that do not stay may come near any other. */
+static flr_result make_coherent(flr_world *w, flr_error *error)
+{
+    if (w->def.params.engine != FLR_ENGINE_COHERENT) return FLR_OK;
+    bool *may_move = calloc((size_t)w->def.part_count + 1, sizeof *may_move);
+    if (!may_move) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for a world");
+    for (uint32_t i = 0; i < w->def.part_count; i++) may_move[i] = w->kinds[i] != FLR_PART_STATIC;
+    flr_result result = flr_pairs_make_coherent(w->pairs, may_move, w->def.params.tests, error);
+    free(may_move);
+    return result;
+}
+
 flr_result flr_world_create(const flr_world_def *def, flr_world **world, flr_error *error)
 {
     if (def->part_count > FLR_WORLD_PARTS || def->hand_count > FLR_WORLD_HANDS)
@@ -173,6 +186,7 @@ flr_result flr_world_create(const flr_world_def *def, flr_world **world, flr_err
     if (result == FLR_OK) result = make_parts(w, error);
     if (result == FLR_OK) result = flr_links_create(w, def, error);
     if (result == FLR_OK) show_parts(w);
+    if (result == FLR_OK) result = make_coherent(w, error);
     if (result == FLR_OK) result = flr_pages_create(def->parts, def->part_count, &w->pages, error);
     if (result != FLR_OK) {
         flr_world_destroy(w);
@@ -262,13 +276,15 @@ void flr_world_set_params(flr_world *w, const flr_world_params *params)
     double budget = ceil((double)params->budget * w->def.dt / 0.001);
     w->budget = budget < 1e15 ? (uint64_t)budget : 0;
     flr_pairs_set_params(w->pairs, &params->contact);
+    flr_pairs_set_tests(w->pairs, params->tests);
 }
 
 const flr_world_params *flr_world_get_params(const flr_world *w) { return &w->params; }
 
 bool flr_world_set_merged(flr_world *w, const flr_pairs_merged *merged)
 {
-    bool taken = flr_pairs_set_merged(w->pairs, w->impacts ? NULL : merged) && !w->impacts;
+    const bool one_by_one = w->impacts || w->def.params.engine == FLR_ENGINE_COHERENT;
+    bool taken = flr_pairs_set_merged(w->pairs, one_by_one ? NULL : merged) && !one_by_one;
     w->merged_voxel = taken && merged ? voxel_of(merged->shape.table) : 0;
     if (w->merged_voxel > 0 && !(w->merged_voxel > w->voxel && w->voxel > 0))
         w->voxel = w->merged_voxel;

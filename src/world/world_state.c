@@ -123,6 +123,7 @@ bool flr_world_load(flr_world *w, const void *from, size_t size)
     memcpy(w->state, from, size);
     flr_tight_loaded(w);
     for (uint32_t i = 0; i < w->def.part_count; i++) flr_world_tell_pairs(w, i);
+    flr_pairs_reset_coherent(w->pairs);
     return true;
 }
 

@@ -103,6 +103,18 @@ expect 0 feeler run $scene --hand builtin:removal --poses out.txt --json
 tail -n 1 out.txt | awk '{ exit !($4 > 25) }' && pass || fail "the ball was not taken out of its socket"
 printf '0 0 0 0 1 0 0 0\n1e300 0 0 1 1 0 0 0\n' >endless.txt
 refuse 2 "the exact engine reads no voxels" run $scene --engine exact --memory 5MiB
+refuse 2 "the coherent engine needs all voxels in memory" run $scene --engine coherent --memory 5MiB
+refuse 2 "are in no state file" run $scene --engine coherent --state s.flrstate
+refuse 2 "is for --engine coherent" run $scene --tests 2000
+expect 0 feeler run $scene --hand path:turn --frames 300 --json
+whole=$(hash_of)
+expect 0 feeler run $scene --hand path:turn --frames 300 --engine coherent --tests 1e6 --record coherent.mcap --json
+json '.most_queued > 0 and .travel_limited_frames == 0 and .least_travel > 0'
+[ "$(hash_of)" = "$whole" ] && pass || fail "the coherent engine gives other bits"
+expect 0 feeler replay coherent.mcap --json
+json '.same'
+expect 0 feeler run $scene --hand path:turn --frames 300 --engine coherent --tests 100 --json
+json '.travel_limited_frames > 0 and .late_frames > 0'
 refuse 2 "sphere trees need all voxels in memory" run $scene --engine spheres --memory 5MiB
 refuse 2 "needs 1MiB to 8GiB" run $scene --memory 9GiB
 # ---- voxels that do not all come into memory: what was recorded with all of them is replayed to the same bits ----

@@ -182,11 +182,11 @@ static flr_result write_mesh(void *context, flr_error *error)
 static void files(void **state)
 {
     (void)state;
-    static const char *const endings[] = {"stl", "obj", "ply"};
+    static const char *const endings[] = {"stl", "obj", "ply", "itri"};
     job source = make_obj();
     flr_mesh *mesh = flr_test_parse(source.name, source.file.bytes, source.file.size, false, NULL);
     free(source.file.bytes);
-    for (unsigned i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < 4; i++) {
         char *folder = flr_test_folder();
         writing w = {.mesh = mesh};
         snprintf(w.path, sizeof w.path, "%s/a.%s", folder, endings[i]);

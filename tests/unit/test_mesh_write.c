@@ -58,8 +58,8 @@ static void round_trips(void **state)
     static const double units[] = {0, 0.001, 1, 0.0254, 0.01, 1e-6, 0.3048};
     char *folder = flr_test_folder();
     for (unsigned u = 0; u < 7; u++)
-        for (unsigned f = 0; f < 3; f++) {
-            static const char *const names[] = {"a.stl", "a.OBJ", "a.ply"};
+        for (unsigned f = 0; f < 4; f++) {
+            static const char *const names[] = {"a.stl", "a.OBJ", "a.ply", "a.itri"};
             // as if it had been read from a file in this unit; STL has 32-bit floats
             flr_mesh *mesh = make_random(&random, 400, f == 0, units[u] > 0 ? units[u] : 0.001);
             flr_mesh *back = write_and_read(folder, names[f], mesh, units[u]);
@@ -135,7 +135,7 @@ static void refusals(void **state)
     for (unsigned i = 0; i < 4; i++) {
         snprintf(path, sizeof path, "%s/%s", folder, endings[i]);
         assert_int_equal(flr_mesh_write(env, path, mesh, 0, &error), FLR_UNSUPPORTED);
-        assert_non_null(strstr(error.message, ".stl, .obj or .ply"));
+        assert_non_null(strstr(error.message, ".stl, .obj, .ply or .itri"));
     }
     snprintf(path, sizeof path, "%s/a.stl", folder);
     static const double units[] = {-1, NAN, INFINITY, 1e-30};
@@ -156,8 +156,8 @@ static void broken_disk(void **state)
     (void)state;
     flr_test_random random = flr_test_random_begin("broken_disk");
     flr_mesh *mesh = make_random(&random, 3000, false, 0.001);
-    static const char *const names[] = {"a.stl", "a.obj", "a.ply"};
-    for (unsigned f = 0; f < 3; f++) {
+    static const char *const names[] = {"a.stl", "a.obj", "a.ply", "a.itri"};
+    for (unsigned f = 0; f < 4; f++) {
         flr_sim_def def = flr_default_sim_def();
         flr_sim *sim = flr_sim_create(&def);
         flr_address address;

@@ -202,9 +202,15 @@ static void remembers(void **state)
     flr_pose poses[PARTS];
     flr_twist motion[PARTS];
     random_poses(&random, PARTS, 0.03, poses);
-    flr_pairs *slow = make(PARTS), *shared = make_shared(PARTS, 3);
+    flr_pairs *slow = make(PARTS), *shared = make_shared(PARTS, 3), *coherent = make(PARTS);
     give_parts(k, slow, poses);
     give_parts(k, shared, poses);
+    give_parts(k, coherent, poses);
+    bool may_move[PARTS];
+    flr_error error;
+    for (uint32_t i = 0; i < PARTS; i++) may_move[i] = i % 3 != 0;
+    assert_ok(flr_pairs_make_coherent(coherent, may_move, 1000, &error), error);
+    uint32_t limits = 0;
     uint64_t touching = 0, apart = 0, seldom = 0, often = 0;
     for (int frame = 0; frame < 120; frame++) {
         for (uint32_t i = 0; i < PARTS; i++) {
@@ -218,13 +224,14 @@ static void remembers(void **state)
         if (frame % 40 == 39) give_parts(k, slow, poses), give_parts(k, shared, poses);
         flr_pairs *fresh = make(PARTS);
         give_parts(k, fresh, poses);
-        flr_pairs *const all[] = {slow, shared, fresh};
-        for (int i = 0; i < 3; i++) {
+        flr_pairs *const all[] = {slow, shared, fresh, coherent};
+        for (int i = 0; i < 4; i++) {
             flr_pairs_update(all[i], poses, 0.006, NULL);
             flr_pairs_query(all[i], motion);
         }
         assert_same(slow, fresh);
         assert_same(slow, shared);
+        assert_same(slow, coherent);
         if (frame % 8 == 0) compare(k, slow, poses, 0.006, &touching, &apart);
         uint32_t count;
         const flr_pair_result *now = flr_pairs_results(slow, &count),
@@ -232,6 +239,8 @@ static void remembers(void **state)
         for (uint32_t i = 0; i < count; i++) {
             assert_le(now[i].contact.lower, anew[i].contact.upper);
             assert_le(anew[i].contact.lower, now[i].contact.upper);
+            assert_true(now[i].max_travel == INFINITY);
+            limits += flr_pairs_results(coherent, &count)[i].max_travel < INFINITY;
         }
         seldom += points_of(slow);
         often += points_of(fresh);
@@ -239,6 +248,9 @@ static void remembers(void **state)
     }
     assert_gt(touching, 50);
     assert_lt(4 * seldom, 3 * often);
+    assert_gt(limits, 1000);
+    flr_pairs_reset_coherent(coherent);
+    flr_pairs_destroy(coherent);
     flr_pairs_destroy(slow);
     flr_pairs_destroy(shared);
 }

@@ -133,6 +133,17 @@ static void expect_error(const char *root, const char *part, const char *wanted)
 static void the_engine_of_contact(void **state)
 {
     (void)state;
+    const char *const coherent = "{\"feeler\": 1, \"name\": \"n\", \"contact\": { \"engine\": "
+                                 "\"coherent\", \"tests\": 2000 }, \"parts\": [{ \"name\": "
+                                 "\"a\", \"file\": \"a.stl\" }]}";
+    flr_error why;
+    flr_scene *read, *copy;
+    assert_ok(flr_scene_parse("s.json", coherent, strlen(coherent), &read, &why), why);
+    assert_ok(flr_scene_copy(read, &copy, &why), why);
+    assert_int_equal(copy->contact.engine, FLR_ENGINE_COHERENT);
+    assert_eq(copy->contact.tests, 2000);
+    flr_scene_destroy(read);
+    flr_scene_destroy(copy);
     const char *const texts[] = {"\"spheres\"", "{ \"engine\": \"spheres\" }",
                                  "{ \"engine\": \"spheres\", \"restitution\": 0.5 }", "\"shell\"",
                                  "{ \"engine\": \"shell\" }"};
@@ -284,9 +295,9 @@ static void meaning_is_checked_with_line_and_column(void **state)
         {"\"contact\": {\"layer\": 1},\n", "",
          "s.json:4:13: contact.layer: unknown key; known here are engine, force_layer, displace, "
          "model, "
-         "stiffness, friction, restitution, onset, strength, overlap, awareness"},
+         "stiffness, friction, restitution, tests, onset, strength, overlap, awareness"},
         {"\"contact\": \"sphere\",\n", "",
-         "s.json:4:12: contact: must be \"shell\" or \"spheres\" or \"exact\""},
+         "s.json:4:12: contact: must be \"shell\" or \"spheres\" or \"exact\" or \"coherent\""},
         {"\"camera\": {\"eye\": [1, 1, 1]},\n", "", "s.json:4:11: camera: \"target\" is missing"},
         {"\"unit\": true,\n", "",
          "s.json:4:9: unit: must be the name of a unit or its length in metres, not true or false"},

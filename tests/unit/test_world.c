@@ -525,6 +525,59 @@ static void without_memory(void **state)
     flr_fail_alloc_each(make_one, parts);
 }
 
+/* ---- temporal coherence ---- */
+
+/* A hand presses a box on the floor and drags it along another part. Writes the frames; returns the farthest that it was dragged. */
+static double drag_coherent(flr_world_engine engine, double tests, flr_world_frame *last,
+                            uint32_t *limited, uint32_t *queued, double *travel)
+{
+    flr_world_part parts[] = {floor_part(),
+                              solid(FLR_TEST_BOX, FLR_PART_MOVABLE, flr_vec3_make(0, 0, 0.02)),
+                              solid(FLR_TEST_BOX, FLR_PART_MOVABLE, flr_vec3_make(0.03, 0, 0.02))};
+    flr_world_params params = flr_default_world_params();
+    params.engine = engine;
+    params.tests = tests;
+    flr_world *world = make(parts, 3, &params);
+    assert_true(flr_world_grab(world, 0, 1));
+    *limited = *queued = 0;
+    *travel = 0;
+    for (int i = 0; i < 600; i++) {
+        flr_vec3 before = flr_world_body(world, 1)->T_world_part.p;
+        flr_world_input in = at(i < 100 ? 0 : 1e-4 * (i - 100), 0, fmax(0.005, 0.02 - 1.5e-4 * i));
+        flr_world_step(world, &in, last);
+        *limited += last->limited;
+        if (last->waiting > *queued) *queued = last->waiting;
+        double way = flr_vec3_distance(flr_world_body(world, 1)->T_world_part.p, before);
+        if (last->max_travel < INFINITY) assert_le(way, last->max_travel * (1 + 1e-9));
+        *travel = fmax(*travel, way);
+    }
+    double x = flr_world_body(world, 1)->T_world_part.p.x;
+    flr_world_destroy(world);
+    return x;
+}
+
+/* With time for all tests the travel limit is out of the way, and the bits are those of the shell engine. With time for few, parts
+ * move no farther in a frame than it says. */
+static void temporal_coherence(void **state)
+{
+    (void)state;
+    flr_world_frame shell, coherent, syrup;
+    uint32_t limited[3], queued[3];
+    double travel[3];
+    drag_coherent(FLR_ENGINE_SHELL, 1, &shell, &limited[0], &queued[0], &travel[0]);
+    drag_coherent(FLR_ENGINE_COHERENT, 1e6, &coherent, &limited[1], &queued[1], &travel[1]);
+    drag_coherent(FLR_ENGINE_COHERENT, 50, &syrup, &limited[2], &queued[2], &travel[2]);
+    assert_int_equal(queued[0], 0);
+    assert_true(shell.max_travel == INFINITY);
+    assert_true(flr_hash_equal(shell.hash, coherent.hash));
+    assert_gt(queued[1], 0);
+    assert_int_equal(limited[1], 0);
+    assert_gt(limited[2], 100);
+    assert_lt(travel[2], travel[0]);
+    assert_gt(syrup.late, 0);
+    assert_false(flr_hash_equal(shell.hash, syrup.hash));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -539,6 +592,7 @@ int main(void)
         cmocka_unit_test(nonsense_from_the_device),
         cmocka_unit_test(nonsense_in_a_state),
         cmocka_unit_test(bad_definitions),
+        cmocka_unit_test(temporal_coherence),
         cmocka_unit_test(without_memory),
     };
     return cmocka_run_group_tests_name("world", tests, set_up, tear_down);

@@ -45,6 +45,19 @@ const SERIES: Series[] = [
     show: ([limited, stopped]) => `${limited} limited · ${stopped} stopped`,
   },
   {
+    title: 'Queues', unit: '', whole: true, when: (state) => state.queued > 0,
+    lines: [
+      { name: 'waiting', colour: '--plot-a', of: (state) => state.queued },
+      { name: 'tested', colour: '--plot-b', of: (state) => state.points_tested },
+    ],
+    show: ([waiting, tested]) => `${count(waiting!)} waiting · ${count(tested!)} tested`,
+  },
+  {
+    title: 'Travel per frame', unit: 'mm', when: (state) => Number.isFinite(state.max_travel),
+    lines: [{ name: 'limit', colour: '--plot-b', of: (state) => (Number.isFinite(state.max_travel) ? 1e3 * state.max_travel : 0) }],
+    show: ([limit]) => (limit! > 0 ? `at most ${digits(limit!)} mm` : 'no limit'),
+  },
+  {
     title: 'Voxels from disk', unit: 'MB', when: (state) => state.paged_memory > 0,
     lines: [
       { name: 'in memory', colour: '--plot-a', of: (state) => state.paged_resident / 1e6 },
