@@ -211,7 +211,7 @@ static void meaning_is_checked_with_line_and_column(void **state)
          "s.json:6:33: parts[1].color: unknown key; did you mean \"colour\"?"},
         {"\"x\": 1,\n", "",
          "s.json:4:1: x: unknown key; known here are $schema, feeler, name, description, unit, "
-         "voxel, gravity, contact, parts, groups, paths, hands, camera"},
+         "voxel, gravity, contact, parts, groups, joints, paths, hands, camera"},
         {"\"groups\": [{ \"name\": \"g\" }],\n", ", \"in\": \"h\"",
          "s.json:7:39: parts[1].in: there is no group \"h\""},
         {"\"groups\": [{ \"name\": \"g\", \"in\": \"g\" }],\n", "",
@@ -659,6 +659,9 @@ static void the_schema_agrees_with_the_reader(void **state)
     compare_keys(json_object_get(defs, "part"), FLR_SCENE_PART);
     compare_keys(json_object_get(defs, "pose"), FLR_SCENE_POSE);
     compare_keys(json_object_get(defs, "path"), FLR_SCENE_PATH);
+    compare_keys(json_object_get(defs, "group"), FLR_SCENE_GROUP);
+    compare_keys(json_object_get(defs, "joint"), FLR_SCENE_JOINT);
+    compare_keys(json_object_get(defs, "joint_axis"), FLR_SCENE_JOINT_AXIS);
     compare_keys(json_object_get(defs, "camera"), FLR_SCENE_CAMERA);
     compare_keys(json_object_get(defs, "hand"), FLR_SCENE_HAND);
     compare_keys(json_object_get(defs, "contact"), FLR_SCENE_CONTACT);
