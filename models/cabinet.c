@@ -1,7 +1,7 @@
 /* cabinet.c: a door on its hinge, a drawer on its rails, a knob that is screwed in: what joints and rigid groups are for.
  *
  * The door and its handle are one rigid group, as are the drawer and its knob. The door opens to 170 degrees, but a pipe stands
- * in its way at 106; the drawer comes out by 240 mm. The foot is a screw with a pitch of 2 mm.
+ * in its way at 115; the drawer comes out by 240 mm. The foot is a screw with a pitch of 2 mm.
  */
 #include "models/kit.h"
 #include "models/scenarios.h"
