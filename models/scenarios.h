@@ -7,6 +7,7 @@
 /* extern const flr_scenario flr_scenario_NAME; in NAME.c */
 extern const flr_scenario flr_scenario_bay;
 extern const flr_scenario flr_scenario_ball;
+extern const flr_scenario flr_scenario_cabinet;
 extern const flr_scenario flr_scenario_gear;
 extern const flr_scenario flr_scenario_aircraft;
 extern const flr_scenario flr_scenario_axle;

@@ -222,7 +222,7 @@ static void meaning_is_checked_with_line_and_column(void **state)
          "s.json:6:33: parts[1].color: unknown key; did you mean \"colour\"?"},
         {"\"x\": 1,\n", "",
          "s.json:4:1: x: unknown key; known here are $schema, feeler, name, description, unit, "
-         "voxel, gravity, contact, parts, groups, paths, hands, camera, allow, notes"},
+         "voxel, gravity, contact, parts, groups, joints, paths, hands, camera, allow, notes"},
         {"\"allow\": [[\"a\"]],\n", "",
          "s.json:4:11: allow[0]: must be two names, such as [\"bolt*\", \"nut*\"]"},
         {"\"allow\": {},\n", "", "s.json:4:10: allow: must be an array"},
@@ -704,6 +704,9 @@ static void the_schema_agrees_with_the_reader(void **state)
     compare_keys(json_object_get(defs, "part"), FLR_SCENE_PART);
     compare_keys(json_object_get(defs, "pose"), FLR_SCENE_POSE);
     compare_keys(json_object_get(defs, "path"), FLR_SCENE_PATH);
+    compare_keys(json_object_get(defs, "group"), FLR_SCENE_GROUP);
+    compare_keys(json_object_get(defs, "joint"), FLR_SCENE_JOINT);
+    compare_keys(json_object_get(defs, "joint_axis"), FLR_SCENE_JOINT_AXIS);
     compare_keys(json_object_get(defs, "camera"), FLR_SCENE_CAMERA);
     compare_keys(json_object_get(defs, "hand"), FLR_SCENE_HAND);
     compare_keys(json_object_get(defs, "contact"), FLR_SCENE_CONTACT);
