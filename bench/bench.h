@@ -106,6 +106,11 @@ flr_result flr_bench_fits(flr_env *env, const flr_bench_options *options, FILE *
 flr_result flr_bench_rough_fits(flr_env *env, const flr_bench_options *options, FILE *out,
                                 flr_error *error);
 
+/* Accuracy: distances of the exact engine next to brute force, at random poses of fits and dirty meshes. FLR_BAD_INPUT when one
+ * is off by more than is promised. */
+flr_result flr_bench_accuracy(flr_env *env, const flr_bench_options *options, FILE *out,
+                              flr_error *error);
+
 /* ---- shared by the subjects ---- */
 
 /* Processor time of this thread, microseconds: what else the machine does is not charged. Of one thread only: where others
