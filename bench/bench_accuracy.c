@@ -20,12 +20,13 @@ enum {
     LISTED = 4096,          /* contacts */
     LOOKED_AT = 8           /* contacts of a pose, and samples where parts interfere */
 };
-#define ALLOWED       1e-6  /* metres: what a distance may be off … */
-#define ALLOWED_SHARE 0.01  /* … or this share of it */
-#define ROUNDING      1e-9  /* of the parts' size: what differs where triangles are compared exactly */
-#define FAR           1e-3  /* metres: distances are asked for up to here */
-#define UNDECIDED     0.1   /* of a winding number about one half, which the engine knows to a few hundredths */
-#define NEAR          12e-6 /* metres: contacts are listed up to here */
+#define ALLOWED       1e-6 /* metres: what a distance may be off … */
+#define ALLOWED_SHARE 0.01 /* … or this share of it */
+#define ROUNDING      1e-9 /* of the parts' size: what differs where triangles are compared exactly */
+#define FAR           1e-3 /* metres: distances are asked for up to here */
+#define UNDECIDED                                                                                  \
+    0.1 /* of a winding number about one half, which the engine knows to a few hundredths */
+#define NEAR 12e-6 /* metres: contacts are listed up to here */
 
 typedef struct accuracy_count {
     uint64_t poses, apart, meeting, contacts;
@@ -110,8 +111,7 @@ static void check_depth(accuracy_rig *rig, flr_pose T, const flr_fit_result *r, 
         const flr_fit *other = rig->fits[1 - part];
         const flr_fit_sample *s =
             &flr_fit_samples(other)[any_of(rig, flr_fit_get_info(other).samples)];
-        const flr_vec3 p =
-            part ? flr_pose_apply_inverse(T, s->point) : flr_pose_apply(T, s->point);
+        const flr_vec3 p = part ? flr_pose_apply_inverse(T, s->point) : flr_pose_apply(T, s->point);
         double depth;
         if (side_of(rig, part, p, &depth) > 0) c->broken += depth > -r->lower + slack;
     }
@@ -191,8 +191,8 @@ static void check_pose(accuracy_rig *rig, flr_pose T, double tolerance, accuracy
 static flr_pose disturbed(accuracy_rig *rig, flr_pose T, double shift, double turn)
 {
     T.p = flr_vec3_add(T.p, any_vector(rig, shift));
-    T.q = flr_quat_normalize(
-        flr_quat_mul(flr_quat_from_rotation_vector(any_vector(rig, turn)), T.q));
+    T.q =
+        flr_quat_normalize(flr_quat_mul(flr_quat_from_rotation_vector(any_vector(rig, turn)), T.q));
     return T;
 }
 
@@ -383,7 +383,10 @@ static flr_result check_dirty(accuracy_run *run, const char *file, flr_error *er
     return result;
 }
 
-static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
 
 /* All meshes of the folder, by name. */
 static flr_result check_all_dirty(accuracy_run *run, flr_error *error)
@@ -422,8 +425,8 @@ static void tell_head(const flr_bench_options *options, FILE *out)
 /* Fits share the poses with dirty meshes, of which there are about as many. */
 static flr_result accuracy_cases(accuracy_run *run, flr_error *error)
 {
-    const uint64_t all = run->options->frames ? run->options->frames
-                                              : ACCURACY_POSES / run->options->divide;
+    const uint64_t all =
+        run->options->frames ? run->options->frames : ACCURACY_POSES / run->options->divide;
     run->poses = all / 64 > 0 ? all / 64 : 1;
     flr_result result = check_fits(run, error);
     if (result == FLR_OK) result = check_all_dirty(run, error);

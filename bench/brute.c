@@ -31,15 +31,13 @@ static double segments2(flr_vec3 p, flr_vec3 d, flr_vec3 q, flr_vec3 e)
     /* inside of both, and at each of the four ends: the least of these is the distance */
     double s[5], t[5];
     int count = 0;
-    if (det > 1e-14 * dd * ee)
-        s[count] = clamp01((de * er - ee * dr) / det), t[count] = 0, count++;
+    if (det > 1e-14 * dd * ee) s[count] = clamp01((de * er - ee * dr) / det), t[count] = 0, count++;
     for (int i = 0; i < 2; i++) s[count] = i, t[count] = 0, count++;
     for (int i = 0; i < count; i++) t[i] = ee > 0 ? clamp01((de * s[i] + er) / ee) : 0;
     for (int i = 0; i < 2; i++)
         t[count] = i, s[count] = dd > 0 ? clamp01((de * i - dr) / dd) : 0, count++;
     for (int i = 0; i < count; i++) {
-        const flr_vec3 gap =
-            flr_vec3_sub(flr_vec3_add_scaled(r, s[i], d), flr_vec3_scale(e, t[i]));
+        const flr_vec3 gap = flr_vec3_sub(flr_vec3_add_scaled(r, s[i], d), flr_vec3_scale(e, t[i]));
         least = fmin(least, flr_vec3_length2(gap));
     }
     return least;
@@ -48,8 +46,7 @@ static double segments2(flr_vec3 p, flr_vec3 d, flr_vec3 q, flr_vec3 e)
 /* Squared distance of a point from a triangle: its plane where it is above it, else INFINITY (its edges are other people's). */
 static double face2(flr_vec3 p, const flr_vec3 t[3])
 {
-    const flr_vec3 n =
-        flr_vec3_cross(flr_vec3_sub(t[1], t[0]), flr_vec3_sub(t[2], t[0]));
+    const flr_vec3 n = flr_vec3_cross(flr_vec3_sub(t[1], t[0]), flr_vec3_sub(t[2], t[0]));
     const double nn = flr_vec3_length2(n);
     if (!(nn > 0)) return INFINITY;
     for (int i = 0; i < 3; i++) {
@@ -63,8 +60,7 @@ static double face2(flr_vec3 p, const flr_vec3 t[3])
 /* Does a segment go through a triangle? */
 static bool pierces(flr_vec3 p, flr_vec3 q, const flr_vec3 t[3])
 {
-    const flr_vec3 n =
-        flr_vec3_cross(flr_vec3_sub(t[1], t[0]), flr_vec3_sub(t[2], t[0]));
+    const flr_vec3 n = flr_vec3_cross(flr_vec3_sub(t[1], t[0]), flr_vec3_sub(t[2], t[0]));
     const double a = flr_vec3_dot(n, flr_vec3_sub(p, t[0])),
                  b = flr_vec3_dot(n, flr_vec3_sub(q, t[0]));
     if (!(flr_vec3_length2(n) > 0) || (a > 0) == (b > 0) || a == b) return false;
@@ -254,10 +250,9 @@ double flr_brute_winding(const flr_brute *g, flr_vec3 point)
         for (int i = 0; i < 3; i++)
             t[i] = flr_vec3_sub(t[i], point), length[i] = flr_vec3_length(t[i]);
         const double volume = flr_vec3_dot(t[0], flr_vec3_cross(t[1], t[2]));
-        const double scale = length[0] * length[1] * length[2] +
-                             flr_vec3_dot(t[0], t[1]) * length[2] +
-                             flr_vec3_dot(t[1], t[2]) * length[0] +
-                             flr_vec3_dot(t[2], t[0]) * length[1];
+        const double scale =
+            length[0] * length[1] * length[2] + flr_vec3_dot(t[0], t[1]) * length[2] +
+            flr_vec3_dot(t[1], t[2]) * length[0] + flr_vec3_dot(t[2], t[0]) * length[1];
         sum += 2 * atan2(volume, scale);
     }
     return sum / (4 * acos(-1));

@@ -66,7 +66,7 @@ static void copy_touches(const flr_stepper *f, flr_snapshot *s)
     const flr_world_touch *touches = flr_world_touches(f->instance->world, &count);
     for (uint32_t i = 0; i < count; i++) {
         const flr_world_touch *c = &touches[i];
-        const double depth = fmax(f->params.exact.clearance - c->distance, 1e-9);
+        const double depth = fmax(f->params.exact.onset - c->distance, 1e-9);
         set_hit(s, c->part);
         set_hit(s, c->other);
         if (s->contact_count < FLR_ENGINE_CONTACTS)

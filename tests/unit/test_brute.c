@@ -20,9 +20,9 @@ static void two_triangles(void **state)
 {
     (void)state;
     const flr_vec3 a[3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}};
-    const flr_vec3 above[3] = {{0.1, 0.1, 0.5}, {2, 0.1, 3}, {0.1, 2, 3}};   /* corner over face */
-    const flr_vec3 across[3] = {{0.2, 0.2, -1}, {0.2, 0.2, 1}, {3, 3, 0}};   /* pierces */
-    const flr_vec3 beside[3] = {{2, -1, 0}, {2, 1, 0}, {3, 0, 0}};           /* corner and edge */
+    const flr_vec3 above[3] = {{0.1, 0.1, 0.5}, {2, 0.1, 3}, {0.1, 2, 3}}; /* corner over face */
+    const flr_vec3 across[3] = {{0.2, 0.2, -1}, {0.2, 0.2, 1}, {3, 3, 0}}; /* pierces */
+    const flr_vec3 beside[3] = {{2, -1, 0}, {2, 1, 0}, {3, 0, 0}};         /* corner and edge */
     const flr_vec3 crossed[3] = {{0.5, -0.25, 1}, {0.5, -0.25, -1}, {2, -2, 0}}; /* two edges */
     assert_within(flr_brute_triangles(a, above), 0.5, 1e-12);
     assert_within(flr_brute_triangles(a, across), 0, 0);
