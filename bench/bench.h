@@ -94,6 +94,11 @@ flr_bench_subject flr_bench_fits;
 /* Rough fits: rough hands pull, hit and twist parts in tight fits; frames after which triangles meet or a thread is stripped. */
 flr_bench_subject flr_bench_rough_fits;
 
+/* Accuracy: distances of the exact engine next to brute force, at random poses of fits and dirty meshes. FLR_BAD_INPUT when one
+ * is off by more than is promised. */
+flr_result flr_bench_accuracy(flr_env *env, const flr_bench_options *options, FILE *out,
+                              flr_error *error);
+
 /* ---- shared by the subjects ---- */
 
 /* Processor time of this thread, microseconds: what else the machine does is not charged. Of one thread only: where others

@@ -129,7 +129,7 @@ static flr_result make_stage(flr_cli *cli, const run_values *values, const char 
     /* as a recording should tell them */
     const flr_world_params *made = flr_world_get_params(j->stage->world);
     j->setup.params.contact.force_layer = made->contact.force_layer;
-    j->setup.params.exact.clearance = made->exact.clearance;
+    j->setup.params.exact.onset = made->exact.onset;
     j->setup.common = j->stage->resolution.voxel;
     if (j->setup.common > 0) flr_print_note(cli, "%s\n", j->stage->resolution.sentence);
     for (uint32_t i = 0; i < j->stage->parts.count; i++) j->moving += flr_stage_moves(j->stage, i);

@@ -27,7 +27,7 @@
  * far parts are from each other that do not touch. docs/spheres.md tells which to choose when.
  *
  * The third (FLR_ENGINE_EXACT) takes distances from the triangles themselves (feeler/fit.h), so that
- * tight fits can be felt: it needs no voxels, and lengths such as the clearance are metres, not
+ * tight fits can be felt: it needs no voxels, and lengths such as the onset are metres, not
  * layers. Both bodies of a pair move. What is in each other at the start is recorded and tolerated
  * (flr_world_overlaps). docs/fits.md tells what is guaranteed.
  *
@@ -136,9 +136,9 @@ FLR_API flr_world_part flr_part_in_world(const flr_part *part, flr_part_kind kin
 typedef struct flr_tight_params {
     /* metres: force begins this far before surfaces meet, and keeps them apart; default 5e-6. 0: only
      * what keeps surfaces a micrometre apart is left */
-    double clearance;
+    double onset;
     /* N/m: of all contacts of a pair together, whatever the number of samples; default 0: the one with
-     * which the coupling's largest force presses halfway into the clearance */
+     * which the coupling's largest force presses halfway into the onset */
     double stiffness;
     double force, torque; /* N, N m: what the device can give; default 10 and 0.5 */
     /* share of those with which a hand pulls at most; the one number to turn; default 1 */

@@ -70,7 +70,7 @@ static bool copy_texts(flr_engine *e)
 void flr_engine_choose_contact(const flr_engine_def *def, flr_world_params *params)
 {
     if (def->contact) params->engine = (flr_world_engine)(def->contact - 1);
-    if (def->onset > 0) params->exact.clearance = def->onset;
+    if (def->onset > 0) params->exact.onset = def->onset;
     if (def->overlap > 0) params->exact.overlap = def->overlap;
     if (def->strength > 0) params->exact.strength = def->strength;
     if (def->tests > 0) params->tests = def->tests;

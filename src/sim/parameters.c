@@ -139,7 +139,7 @@ static void put(flr_parameters *tuning, const parameters_row *r, double value)
 void flr_parameters_set_onset(flr_world_params *world, double voxel, double onset)
 {
     if (world->engine == FLR_ENGINE_EXACT)
-        world->exact.clearance = onset;
+        world->exact.onset = onset;
     else if (voxel > 0) /* the nearest layer that is no nearer */
         world->contact.force_layer =
             (unsigned)fmin(ceil(onset / voxel - 1e-9), PARAMETERS_FARTHEST);
@@ -184,6 +184,6 @@ void flr_parameters_set_voxel(flr_parameters *tuning, double voxel)
 {
     FLR_ASSERT(tuning);
     tuning->voxel = voxel;
-    tuning->onset = is_exact(tuning) ? tuning->world.exact.clearance
-                                     : tuning->world.contact.force_layer * voxel;
+    tuning->onset =
+        is_exact(tuning) ? tuning->world.exact.onset : tuning->world.contact.force_layer * voxel;
 }

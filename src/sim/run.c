@@ -98,7 +98,7 @@ static uint32_t list_contacts(const flr_world *world, flr_record_contact list[RU
                                              impacts[i].part_a};
     uint32_t touch_count;
     const flr_world_touch *touches = flr_world_touches(world, &touch_count);
-    const double clearance = flr_world_get_params(world)->exact.clearance;
+    const double clearance = flr_world_get_params(world)->exact.onset;
     for (uint32_t i = 0; i < touch_count && given < RUN_CONTACTS; i++)
         list[given++] = (flr_record_contact){touches[i].point, touches[i].normal,
                                              clearance - touches[i].distance, touches[i].part};

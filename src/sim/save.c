@@ -202,8 +202,8 @@ static void describe(const save_job *s, flr_scene *scene)
     scene->contact.engine = s->tuning.world.engine;
     /* with voxels, the force layer says it */
     if (scene->contact.engine == FLR_ENGINE_EXACT &&
-        s->tuning.world.exact.clearance != flr_default_tight_params().clearance)
-        scene->contact.onset = s->tuning.world.exact.clearance;
+        s->tuning.world.exact.onset != flr_default_tight_params().onset)
+        scene->contact.onset = s->tuning.world.exact.onset;
     scene->contact.strength = s->tuning.world.exact.strength;
     scene->contact.overlap = s->tuning.world.exact.overlap;
     scene->contact.restitution = s->tuning.world.restitution;

@@ -127,7 +127,7 @@ static const setup_field fields[] = {
     {"contact.engine", SETUP_AT(params.engine), SETUP_WORD, flr_scene_engines, 0, 0},
     {"contact.restitution", SETUP_AT(params.restitution), SETUP_NUMBER, NULL, 0, 1},
     {"contact.tests", SETUP_AT(params.tests), NEWER_NUMBER, NULL, 1, 1e9},
-    {"contact.onset", SETUP_AT(params.exact.clearance), NEWER_NUMBER, NULL, 0, 1},
+    {"contact.onset", SETUP_AT(params.exact.onset), NEWER_NUMBER, NULL, 0, 1},
     {"contact.strength", SETUP_AT(params.exact.strength), NEWER_NUMBER, NULL, 0.01, 100},
     {"contact.overlap", SETUP_AT(params.exact.overlap), NEWER_NUMBER, NULL, 0, 1},
     {"friction", SETUP_AT(params.friction), SETUP_NUMBER, NULL, 0, INFINITY},

@@ -66,7 +66,7 @@ static void copy_touches(const flr_stepper *f, flr_snapshot *s)
     uint32_t count;
     const flr_world_touch *c = flr_world_touches(f->instance->world, &count);
     for (uint32_t i = 0; i < count; i++, c++) {
-        const double depth = fmax(f->params.exact.clearance - c->distance, 1e-9);
+        const double depth = fmax(f->params.exact.onset - c->distance, 1e-9);
         add_contact(s, (flr_snapshot_contact){.point = c->point,
                                               .normal = c->normal,
                                               .depth = depth,

@@ -30,7 +30,7 @@ flr_world_params flr_scene_params(const flr_scene *scene)
     params.contact.awareness = scene->contact.awareness;
     params.friction = scene->contact.friction;
     params.engine = scene->contact.engine;
-    if (scene->contact.onset >= 0) params.exact.clearance = scene->contact.onset;
+    if (scene->contact.onset >= 0) params.exact.onset = scene->contact.onset;
     params.exact.strength = scene->contact.strength;
     params.exact.overlap = scene->contact.overlap;
     params.restitution = scene->contact.restitution;

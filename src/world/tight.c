@@ -13,7 +13,7 @@
 
 flr_tight_params flr_default_tight_params(void)
 {
-    return (flr_tight_params){.clearance = 5e-6,
+    return (flr_tight_params){.onset = 5e-6,
                               .force = 10,
                               .torque = 0.5,
                               .strength = 1,

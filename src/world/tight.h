@@ -2,7 +2,7 @@
  *
  * A step of it is a list of stages:
  *     near      which parts are near each other, and every sample of theirs that the step may bring into contact
- *     plan      where each body goes: forces within the clearance, and no sample beyond its limit at the end of the step
+ *     plan      where each body goes: forces within the onset, and no sample beyond its limit at the end of the step
  *     check     how far those motions are free, from the triangles alone; what is in the way becomes a limit, and the body
  *               is planned again; what still is not free is not gone
  *     move

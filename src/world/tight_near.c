@@ -9,7 +9,7 @@
 #define ROUGHLY        1e-6  /* metres: a distance may be off by this … */
 #define ROUGH          0.01  /* … or this share of it */
 #define FARTHEST                                                                                   \
-    64e-6 /* metres: how far beyond the clearance samples are asked for, however fast a part is: what comes from farther \
+    64e-6 /* metres: how far beyond the onset samples are asked for, however fast a part is: what comes from farther \
              away is found by the check */
 
 flr_pose flr_tight_between(flr_pose T_world_a, flr_pose T_world_b)
@@ -76,7 +76,7 @@ static flr_broad_list find_pairs(flr_world *w)
 /* metres: how far off a distance may be. Where force begins, and samples are kept apart, it counts; elsewhere it is for people. */
 static double tolerance_of(const flr_tight_params *how, double before)
 {
-    const double beyond = before - how->clearance - FARTHEST;
+    const double beyond = before - how->onset - FARTHEST;
     return beyond > 0 && isfinite(beyond) ? fmax(ROUGHLY, ROUGH * beyond) : FLR_TIGHT_CLEAR / 2;
 }
 
@@ -84,7 +84,7 @@ flr_fit_params flr_tight_ask(const flr_world *w, const flr_tight_near *n, double
 {
     const flr_tight_params *how = &w->params.exact;
     double tolerated = flr_tight_tolerated(w, n->a, n->b), beyond = fmin(far, FARTHEST);
-    double reach = how->clearance + 2 * FLR_TIGHT_FLOOR + beyond;
+    double reach = how->onset + 2 * FLR_TIGHT_FLOOR + beyond;
     flr_fit_params ask = flr_default_fit_params();
     ask.reach = reach > tolerated ? reach - tolerated : 0;
     ask.max_distance = how->range;
@@ -143,6 +143,9 @@ static void look_at(flr_world *w, flr_tight_near *n)
     double reach;
     n->slot = flr_tight_take_slot(w, n->a, n->b);
     const flr_fit_contact *list = measure(w, n, T, &reach);
+    /* nothing was found: what is nearer than that by less than the tolerance was not looked for */
+    if (n->result.complete && !isfinite(n->result.distance))
+        n->result.lower = fmax(0, n->result.lower - w->tight->slots[n->slot].ahead.tolerance);
     n->tolerated = flr_tight_note(w, n->a, n->b, &n->result);
     n->lower = n->result.lower + n->tolerated;
     flr_tight_make_spots(w, n, T, list, reach + tolerated);
@@ -195,7 +198,7 @@ static void find_unexamined(flr_world *w, const flr_broad_list *found)
 static void count_contacts(const flr_world *w, const flr_tight_near *n, flr_world_frame *frame)
 {
     const float *depth = w->tight->spots.depth + n->first;
-    const float onset = (float)w->params.exact.clearance;
+    const float onset = (float)w->params.exact.onset;
     for (uint32_t k = 0; k < n->count; k++) {
         frame->contacts += depth[k] > 0;
         frame->penetrations += depth[k] > onset;

@@ -33,7 +33,7 @@ static double keep(flr_world *w, uint32_t a, uint32_t b, const flr_fit_result *r
     if (!o) o = &state->overlaps[state->overlap_count++];
     double depth = fmax(0, -r->distance);
     /* … and by what keeps parts apart where they are not in each other */
-    double play = PLAY * depth + 2 * w->params.exact.clearance + 2 * FLR_TIGHT_FLOOR;
+    double play = PLAY * depth + 2 * w->params.exact.onset + 2 * FLR_TIGHT_FLOOR;
     *o =
         (flr_world_overlap){.part_a = a,
                             .part_b = b,

@@ -1,4 +1,4 @@
-/* where a body goes: forces within the clearance, and no sample beyond its limit */
+/* where a body goes: forces within the onset, and no sample beyond its limit */
 #include <math.h>
 
 #include "world/tight_internal.h"
@@ -107,7 +107,7 @@ static void press(flr_world *w, uint32_t part, uint32_t other, flr_press one)
                               .other = other,
                               .point = one.point,
                               .normal = one.normal,
-                              .distance = w->params.exact.clearance - one.depth};
+                              .distance = w->params.exact.onset - one.depth};
 }
 
 static void press_point(flr_world *w, uint32_t part, uint32_t i, double stiffness, double limit)
@@ -122,7 +122,7 @@ static void press_point(flr_world *w, uint32_t part, uint32_t i, double stiffnes
                       .stiffness = stiffness});
 }
 
-/* Forces within the clearance: few contacts that act as all do. */
+/* Forces within the onset: few contacts that act as all do. */
 static void press_soft(flr_world *w, uint32_t part)
 {
     flr_tight *e = w->tight;

@@ -97,15 +97,14 @@ static flr_fit_contact nearest_of(const flr_fit_result *r, double area)
 static double stiffness_of(const flr_tight_params *how)
 {
     if (how->stiffness > 0) return how->stiffness;
-    return how->clearance > 0 ? 2 * how->force * how->strength / how->clearance : 0;
+    return how->onset > 0 ? 2 * how->force * how->strength / how->onset : 0;
 }
 
 static flr_tight_law law_of(const flr_world *w, const flr_tight_near *n)
 {
     const flr_mat3 world_a = flr_quat_to_mat3(w->poses[n->a].q);
     const flr_twist twist = flr_twist_scale(flr_tight_relative(w, n, false), w->def.dt);
-    flr_tight_law law = {.onset = (float)w->params.exact.clearance,
-                         .floor = (float)FLR_TIGHT_FLOOR};
+    flr_tight_law law = {.onset = (float)w->params.exact.onset, .floor = (float)FLR_TIGHT_FLOOR};
     const flr_vec6 x = flr_vec6_from(twist.angular, twist.linear);
     for (int i = 0; i < 6; i++) law.twist[i] = (float)x.v[i];
     for (int i = 0; i < 9; i++) law.world_a[i] = (float)world_a.m[i / 3][i % 3];

@@ -82,4 +82,7 @@ expect 0 feeler bench fits --scene "square-peg 8 mm, gap 0.1" --engine exact --d
 json '(.fits[0].rows | map(select(.peer == false)) | length) == 1 and .fits[0].rows[0].name == "exact"'
 expect 0 feeler bench rough-fits --scene "square-peg 8 mm, gap 0.1" --frames 900 --json
 json '.fits[0].frames == 900 and .fits[0].meeting == 0 and .fits[0].contact > 0'
+expect 0 feeler bench accuracy --scene "square-peg 8 mm, gap 0.1" --frames 3200 --json
+json '.cases[0].poses == 50 and .cases[0].apart > 0 and .cases[0].contacts > 0 and .cases[0].share <= 1'
+json '.cases[0].beyond == 0 and .cases[0].broken == 0 and .cases[0].sign == 0'
 finish
