@@ -482,6 +482,22 @@ static void do_clashes(call *c)
                                             question->token, &c->error));
 }
 
+static flr_engine_pick pick_of(const call *c, const flr_wire_pick *pick)
+{
+    return (flr_engine_pick){part_of(c, pick->part), pick->kind, pick->at, pick->reach};
+}
+
+static void do_measure(call *c)
+{
+    const flr_msg_measure_ask *ask = &c->message->as.measure_ask;
+    flr_engine_pick first = pick_of(c, &ask->first), second = pick_of(c, &ask->second);
+    flr_question *question = begin_question(c);
+    if (question)
+        end_question(c, question,
+                     flr_engine_measure_ask(c->engine, &first, ask->both ? &second : NULL,
+                                            question->token, &c->error));
+}
+
 static void do_allow(call *c)
 {
     const flr_msg_allow *allow = &c->message->as.allow;
@@ -544,6 +560,7 @@ static const client_commands_command commands[] = {
     {FLR_MSG_CANCEL, FLR_WIRE_ABILITY_COMMAND, do_cancel},
     {FLR_MSG_CLEARANCE_ASK, 0, do_clearance},
     {FLR_MSG_CLASHES_ASK, 0, do_clashes},
+    {FLR_MSG_MEASURE_ASK, 0, do_measure},
     {FLR_MSG_ALLOW, FLR_WIRE_ABILITY_COMMAND, do_allow},
     {FLR_MSG_REPORT, 0, do_report},
 };

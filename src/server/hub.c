@@ -153,6 +153,38 @@ static flr_result send_clashes(flr_hub *hub, flr_client_session *session, uint32
     return FLR_OK;
 }
 
+static flr_wire_measured wire_measured(const flr_engine_measured *m)
+{
+    return (flr_wire_measured){.part = m->part.index,
+                               .kind = m->kind,
+                               .hollow = m->hollow,
+                               .size = m->size,
+                               .radius = m->radius,
+                               .point = m->point,
+                               .direction = m->direction};
+}
+
+static void send_measure(flr_client_session *session, uint32_t request, const flr_engine_measure *m)
+{
+    flr_message answer = {.id = FLR_MSG_MEASURE, .request = request};
+    answer.as.measure = (flr_msg_measure){.first = wire_measured(&m->of[0]),
+                                          .second = wire_measured(&m->of[1]),
+                                          .distance = m->distance,
+                                          .from = m->from,
+                                          .to = m->to,
+                                          .has_angle = m->has_angle,
+                                          .angle = m->angle,
+                                          .has_between = m->has_between,
+                                          .between = m->between};
+    flr_client_session_send(session, &answer);
+}
+
+static bool is_answer(const flr_engine_event *event)
+{
+    return event->kind == FLR_ENGINE_EVENT_CLEARANCE || event->kind == FLR_ENGINE_EVENT_CLASHES ||
+           event->kind == FLR_ENGINE_EVENT_MEASURE;
+}
+
 /* what a worker found out for somebody, or why not */
 static void answer_question(flr_hub *hub, const flr_engine_event *event)
 {
@@ -169,6 +201,8 @@ static void answer_question(flr_hub *hub, const flr_engine_event *event)
     flr_result result = event->result;
     if (result == FLR_OK && event->kind == FLR_ENGINE_EVENT_CLEARANCE)
         send_clearance(session, question.request, &event->clearance);
+    else if (result == FLR_OK && event->kind == FLR_ENGINE_EVENT_MEASURE)
+        send_measure(session, question.request, &event->measure);
     else if (result == FLR_OK)
         result = send_clashes(hub, session, question.request, question.token, &error);
     if (result == FLR_OK) return;
@@ -243,6 +277,7 @@ static void hand_on(flr_hub *hub, flr_client_session *session, const flr_engine_
         break;
     case FLR_ENGINE_EVENT_CLEARANCE:
     case FLR_ENGINE_EVENT_CLASHES:
+    case FLR_ENGINE_EVENT_MEASURE:
     case FLR_ENGINE_EVENT_REPLAY:
         break;
     }
@@ -360,8 +395,7 @@ int64_t flr_hub_pump(flr_hub *hub, int64_t now)
         if (hub->share) flr_share_event(hub->share, event);
         if (event->kind == FLR_ENGINE_EVENT_NEWS && !count_news(hub)) continue;
         if (!hub->def.seen || !hub->def.seen(hub->def.context, event)) log_event(hub, event);
-        if (event->kind == FLR_ENGINE_EVENT_CLEARANCE || event->kind == FLR_ENGINE_EVENT_CLASHES)
-            answer_question(hub, event);
+        if (is_answer(event)) answer_question(hub, event);
         if (event->kind == FLR_ENGINE_EVENT_REPLAY) take_replay(hub);
         if (event->kind == FLR_ENGINE_EVENT_JOB && event->job.state == FLR_WIRE_JOB_ENDED)
             discount_upload(hub, event->job.job);

@@ -148,7 +148,8 @@ static bool skip_known(void *context, uint32_t a, uint32_t b) { return is_known(
 static flr_result merge_known(clash_job *c, flr_clash_list *list, flr_error *error)
 {
     size_t old_count = c->before ? c->before->list.pair_count : 0;
-    flr_clash_pair *pairs = realloc(list->pairs, (list->pair_count + old_count + 1) * sizeof *pairs);
+    flr_clash_pair *pairs =
+        realloc(list->pairs, (list->pair_count + old_count + 1) * sizeof *pairs);
     if (!pairs) return flr_engine_no_memory(error);
     list->pairs = pairs;
     for (size_t i = 0; i < list->pair_count; i++) {
@@ -329,12 +330,12 @@ static flr_result write_report(clash_job *c, const flr_clash_list *list, double 
     for (uint32_t i = 0; i < c->parts.count; i++) {
         const flr_part_entry *entry = &c->parts.list[i];
         bool grouped = entry->group < c->groups.count;
-        parts[i] = (flr_engine_report_part){
-            .name = entry->name,
-            .group = grouped ? c->groups.list[entry->group].name : "",
-            .colour = entry->colour,
-            .mesh = entry->shape->mesh->mesh,
-            .T_world_part = entry->T_start};
+        parts[i] =
+            (flr_engine_report_part){.name = entry->name,
+                                     .group = grouped ? c->groups.list[entry->group].name : "",
+                                     .colour = entry->colour,
+                                     .mesh = entry->shape->mesh->mesh,
+                                     .T_world_part = entry->T_start};
     }
     const flr_engine_report report = {.source = c->name,
                                       .clearance = c->clearance,
@@ -364,7 +365,8 @@ static void report_work(flr_job *job)
     flr_clash_def def = clash_def(c);
     def.skip = skip_allowed;
     def.skip_context = &skip;
-    job->result = allow ? flr_clash_find(&def, &list, &job->error) : flr_engine_no_memory(&job->error);
+    job->result =
+        allow ? flr_clash_find(&def, &list, &job->error) : flr_engine_no_memory(&job->error);
     if (job->result == FLR_OK)
         job->result =
             write_report(c, &list, 1e-9 * (double)(flr_clock_ns(c->env) - began), &job->error);
@@ -442,8 +444,8 @@ const flr_engine_clashes *flr_engine_clashes_of(const flr_engine *e, uint32_t to
     return NULL;
 }
 
-flr_result flr_engine_report_clashes(flr_engine *e, double clearance, uint8_t format,
-                                     uint32_t *job, flr_error *error)
+flr_result flr_engine_report_clashes(flr_engine *e, double clearance, uint8_t format, uint32_t *job,
+                                     flr_error *error)
 {
     clash_job *c;
     if (!e->def.report)

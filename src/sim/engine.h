@@ -167,6 +167,7 @@ typedef enum flr_engine_event_kind {
     FLR_ENGINE_EVENT_RECORDING, /* `index` of the recording that began or ended */
     FLR_ENGINE_EVENT_CLEARANCE, /* `clearance` answers the request `token`, or `result` and `sentence` */
     FLR_ENGINE_EVENT_CLASHES, /* flr_engine_clashes_of() answers the request `token`, or `result` and `sentence` */
+    FLR_ENGINE_EVENT_MEASURE, /* `measure` answers the request `token`, or `result` and `sentence` */
     FLR_ENGINE_EVENT_ALLOWED, /* which pairs are allowed has changed */
     FLR_ENGINE_EVENT_REPLAY,  /* playing began or ended */
     /* More has happened than the engine remembers one by one: ask for parts, parameters, devices, recordings and jobs anew.
@@ -195,6 +196,31 @@ typedef struct flr_engine_clearance {
     double distance, error;  /* … metres, with a sign, and by how much it may be off */
 } flr_engine_clearance;
 
+/* A place of a part that is to be measured; metres, world. */
+typedef struct flr_engine_pick {
+    flr_part_id part;
+    uint8_t kind; /* what is meant: FLR_WIRE_MEASURED_ANY, _POINT or _PART */
+    flr_vec3 at;
+    double reach; /* a corner or an edge so near is meant rather than the face */
+} flr_engine_pick;
+
+/* What was picked. */
+typedef struct flr_engine_measured {
+    flr_part_id part;
+    uint8_t kind; /* FLR_WIRE_MEASURED_POINT … */
+    bool hollow;
+    double size, radius;
+    flr_vec3 point, direction;
+} flr_engine_measured;
+
+/* One thing, or two and how they lie to each other; as in the message `measure`. */
+typedef struct flr_engine_measure {
+    flr_engine_measured of[2];
+    bool both, has_angle, has_between;
+    double distance, angle, between;
+    flr_vec3 from, to;
+} flr_engine_measure;
+
 /* Plain data; `kind` tells what is filled. */
 typedef struct flr_engine_event {
     flr_engine_event_kind kind;
@@ -206,6 +232,7 @@ typedef struct flr_engine_event {
     flr_result result; /* of a clearance */
     flr_engine_job job;
     flr_engine_clearance clearance;
+    flr_engine_measure measure;
     char sentence[FLR_ERROR_MESSAGE_SIZE];
 } flr_engine_event;
 
@@ -566,6 +593,11 @@ const flr_histogram *flr_engine_compute(const flr_engine *engine);
  * `token` answers. */
 flr_result flr_engine_clearance_ask(flr_engine *engine, flr_part_id part, flr_part_id other,
                                     bool exact, uint32_t token, flr_error *error);
+
+/* What is at a place of a part and, with `second`, how it lies to what is at another; a worker finds out, and
+ * FLR_ENGINE_EVENT_MEASURE with `token` answers. `second` may be NULL. FLR_NOT_FOUND, FLR_BAD_ARGUMENT. */
+flr_result flr_engine_measure_ask(flr_engine *engine, const flr_engine_pick *first,
+                                  const flr_engine_pick *second, uint32_t token, flr_error *error);
 
 /* Which parts overlap, touch or are too near, where they stood when it was asked for. */
 typedef struct flr_engine_clashes {

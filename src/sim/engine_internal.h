@@ -13,6 +13,7 @@
  *     load.c            a scene; part.c: a part that is added, or gets other voxels; save.c: the scene as a file
  *     hand_devices.c    devices and which hand they move
  *     static_scene.c    the merging of static parts, at once or in the background
+ *     pick_job.c        corners, edges and faces that somebody points at, and how they lie to each other
  *     review.c          pairs that are allowed; clash_job.c: which parts clash, and reports of it
  *     measure.c         clearance, and what is near; part_overlap.c: parts inside others; overlay_job.c: overlays
  *     recordings.c      recordings; journal.c: what was done to the world, as texts in them; playback.c: showing

@@ -37,6 +37,7 @@ static bool can_be_asked_again(const flr_engine_event *event)
     case FLR_ENGINE_EVENT_SCENE:
     case FLR_ENGINE_EVENT_CLEARANCE:
     case FLR_ENGINE_EVENT_CLASHES:
+    case FLR_ENGINE_EVENT_MEASURE:
     case FLR_ENGINE_EVENT_REPLAY:
     case FLR_ENGINE_EVENT_RESYNC:
         break;

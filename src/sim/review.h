@@ -17,7 +17,8 @@ typedef struct flr_allow_rules {
     uint32_t count, room;
 } flr_allow_rules;
 
-bool flr_allow_rules_add(flr_allow_rules *rules, const char *a, const char *b); /* false: no memory */
+bool flr_allow_rules_add(flr_allow_rules *rules, const char *a,
+                         const char *b); /* false: no memory */
 bool flr_allow_rules_copy(const flr_allow_rules *from, flr_allow_rules *to);
 void flr_allow_rules_free(flr_allow_rules *rules);
 
@@ -47,12 +48,12 @@ typedef struct flr_review {
     uint64_t answer_count, report_count; /* ever */
 } flr_review;
 
-flr_review *flr_review_create(void);                     /* NULL: no memory */
-void flr_review_destroy(flr_review *review);             /* NULL allowed */
-void flr_review_forget(flr_review *review);              /* another scene */
+flr_review *flr_review_create(void);                              /* NULL: no memory */
+void flr_review_destroy(flr_review *review);                      /* NULL allowed */
+void flr_review_forget(flr_review *review);                       /* another scene */
 bool flr_review_read(flr_review *review, const flr_scene *scene); /* false: no memory */
-void flr_clash_survey_free(struct flr_clash_survey *survey); /* clash_job.c */
-void flr_engine_clashes_free(flr_engine_clashes *clashes);   /* what it points to */
+void flr_clash_survey_free(struct flr_clash_survey *survey);      /* clash_job.c */
+void flr_engine_clashes_free(flr_engine_clashes *clashes);        /* what it points to */
 
 /* Which pairs of these parts the rules allow. NULL: no memory, or an error of flr_allow_add(). */
 typedef struct flr_review_names {

@@ -72,7 +72,8 @@ static void what_moves_is_found_again(void **state)
     make(&s);
     flr_test_engine_make(&other, true, NULL);
     ask(&s, 0.001);
-    const flr_vec3 ways[] = {{0.05, 0, 0.0099}, {0.01, 0, 0.02}, {0.05, 0, 0.5}, {0.0201, 0, 0.0095}};
+    const flr_vec3 ways[] = {
+        {0.05, 0, 0.0099}, {0.01, 0, 0.02}, {0.05, 0, 0.5}, {0.0201, 0, 0.0095}};
     put(&other, other.block, flr_vec3_make(0, 0, 0.0095));
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         put(&s, s.ball, ways[i]);
@@ -103,7 +104,8 @@ static void fits_of_the_design(void **state)
     uint32_t job;
     make(&s);
     assert_ok(flr_engine_allow(s.engine, s.block, s.plate, true, &error), error);
-    assert_ok(flr_engine_allow(s.engine, s.plate, s.block, true, &error), error); /* it is already */
+    assert_ok(flr_engine_allow(s.engine, s.plate, s.block, true, &error),
+              error); /* it is already */
     assert_int_equal(flr_engine_allow_rules(s.engine), 1);
     const flr_engine_clashes *c = ask(&s, 0.001);
     assert_int_equal(c->overlaps, 0);
@@ -129,8 +131,9 @@ static void fits_of_the_design(void **state)
     assert_int_equal(flr_engine_allow_rules(s.engine), 0);
     assert_int_equal(ask(&s, 0.001)->overlaps, 1);
     assert_int_equal(flr_engine_allow(s.engine, plate, plate, true, &error), FLR_BAD_ARGUMENT);
-    assert_int_equal(flr_engine_allow(s.engine, plate, flr_engine_part_id(s.engine, 77), true, &error),
-                     FLR_NOT_FOUND);
+    assert_int_equal(
+        flr_engine_allow(s.engine, plate, flr_engine_part_id(s.engine, 77), true, &error),
+        FLR_NOT_FOUND);
     flr_test_engine_free(&s);
 }
 
@@ -163,8 +166,8 @@ static flr_result print_report(const flr_engine_report *report, flr_blob *file, 
     char *text = malloc(256);
     assert_non_null(text);
     assert_true(report->go_on(report->context, 0.5));
-    int size = snprintf(text, 256, "%u %zu %llu %s %s %u", report->part_count, report->list->pair_count,
-                        (unsigned long long)report->list->skipped,
+    int size = snprintf(text, 256, "%u %zu %llu %s %s %u", report->part_count,
+                        report->list->pair_count, (unsigned long long)report->list->skipped,
                         report->parts[report->list->pairs[0].a].name,
                         report->parts[report->list->pairs[0].b].name, report->format);
     *file = (flr_blob){(uint8_t *)text, (size_t)size};
@@ -209,8 +212,8 @@ static void a_report_is_written(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(states_and_distances),      cmocka_unit_test(what_moves_is_found_again),
-        cmocka_unit_test(fits_of_the_design),        cmocka_unit_test(rules_by_name),
+        cmocka_unit_test(states_and_distances), cmocka_unit_test(what_moves_is_found_again),
+        cmocka_unit_test(fits_of_the_design),   cmocka_unit_test(rules_by_name),
         cmocka_unit_test(a_report_is_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

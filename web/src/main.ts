@@ -15,6 +15,7 @@ import { keyboard } from './keys.ts';
 import { StateRate } from './latency.ts';
 import { Loader } from './loader.ts';
 import { packing } from './meshes.ts';
+import { Measuring } from './measuring.ts';
 import { Model } from './model.ts';
 import { Notices } from './notices.ts';
 import { Overlays } from './overlays.ts';
@@ -58,14 +59,15 @@ async function main(): Promise<void> {
   // the gizmo hears of a press before the parts behind it do
   const gizmo = new Gizmo(canvas, model, stage, eye, hand);
   const picker = new Picker(stage, eye, canvas);
+  const callouts = new Callouts(stage, eye);
+  const measuring = new Measuring(canvas, model, eye, picker, callouts, notices);
   const pointing = new Pointing(canvas, stage, eye, picker, hand);
-  const dragging = new Dragging(canvas, model, stage, eye, picker, hand, () => gizmo.hot);
+  const dragging = new Dragging(canvas, model, stage, eye, picker, hand, () => gizmo.hot || measuring.on);
   const overlays = new Overlays(model, stage, eye);
   const proxies = new Proxies(model, stage, eye);
   const panels = new Panels(model, stage, overlays, loader, eye, hand, notices);
   const clearance = new Clearance(model, overlays, notices);
   const overlaps = new Overlaps(model, overlays, eye);
-  const callouts = new Callouts(stage, eye);
   const clashes = new Clashes(model, stage, eye, callouts, notices, (parts) => panels.mark(parts));
   const plots = new Plots(by_id('plots'), model);
   const files = new Files(model, eye, notices);
@@ -103,6 +105,10 @@ async function main(): Promise<void> {
     },
     gizmo_mode: () => gizmo.set_mode(gizmo.mode === 'translate' ? 'rotate' : 'translate'),
     measure: () => void clearance.measure(),
+    ruler: () => {
+      if (!measuring.on && hand.pointing) hand.change_tool().catch(notices.failed);
+      measuring.toggle();
+    },
     isolate: () => panels.isolate(),
     open: () => files.open(),
     plots: () => {
@@ -120,6 +126,7 @@ async function main(): Promise<void> {
       else help.showModal();
     },
     let_go: () => {
+      measuring.toggle(false);
       pointing.end();
       dragging.end();
     },
@@ -131,7 +138,7 @@ async function main(): Promise<void> {
   };
   by_id('tools').append(
     tool('open', 'Add a file (O)', actions.open, 'tool-open'), tool('frame', 'Frame all (F)', actions.frame, 'tool-frame'),
-    tool('point', 'Touch with a point (Q)', actions.tool, 'tool-point'), tool('gizmo', 'Gizmo (G)', actions.gizmo, 'tool-gizmo'), tool('section', 'Section plane (X)', actions.section, 'tool-section'),
+    tool('point', 'Touch with a point (Q)', actions.tool, 'tool-point'), tool('gizmo', 'Gizmo (G)', actions.gizmo, 'tool-gizmo'), tool('section', 'Section plane (X)', actions.section, 'tool-section'), tool('ruler', 'Measure (D)', actions.ruler, 'tool-ruler'),
     tool('undo', 'Undo (U)', actions.undo, 'tool-undo'), tool('reset', 'Reset (Backspace)', actions.reset, 'tool-reset'),
     tool('pause', 'Pause (Space)', actions.pause, 'tool-pause'));
   by_id('more-tools').append(
@@ -182,7 +189,7 @@ async function main(): Promise<void> {
     stillness.stir(performance.now());
     beat.wake();
   };
-  for (const news of [model.on_scene, model.on_part, model.on_part_gone, model.on_proximity, model.on_voxels, model.on_people, people.moved, theme.changed, clearance.changed, clashes.changed, overlays.came, dragging.changed, loader.progress] as Signal<unknown>[])
+  for (const news of [model.on_scene, model.on_part, model.on_part_gone, model.on_proximity, model.on_voxels, model.on_people, people.moved, theme.changed, clearance.changed, clashes.changed, measuring.changed, overlays.came, dragging.changed, loader.progress] as Signal<unknown>[])
     news.on(stir);
   new ResizeObserver(stir).observe(canvas);
   for (const name of ['pointermove', 'pointerdown', 'pointerup', 'wheel', 'keydown', 'keyup', 'click', 'change', 'input', 'resize'])
@@ -224,6 +231,8 @@ async function main(): Promise<void> {
     clearance.update(now);
     overlaps.update();
     clashes.update(now);
+    measuring.update(now);
+    by_id('tool-ruler').setAttribute('aria-pressed', String(measuring.on));
     callouts.update();
     plots.update(now, pacer.slow);
     status.update(now, pacer.slow);
@@ -254,6 +263,7 @@ async function main(): Promise<void> {
       get gap() { return model.state && gap_of(model.state, model.selected); },
       get onset_step() { return panels.step_of_onset; },
       get clashes() { return clashes.found; },
+      get measurements() { return measuring.entries.map(({ found }) => found); },
       get callouts() { return callouts.seen; },
       get overlaps() { return model.state?.overlaps ?? []; },
       get parameters() { return Object.fromEntries([...model.parameters].map(([name, parameter]) => [name, parameter.value])); },

@@ -1,4 +1,4 @@
-// A review of an assembly in the page: the list of clashes, fits of the design, a report. Against a real controller:
+// A review of an assembly in the page: the list of clashes, fits of the design, a report, measuring. Against a real controller:
 // node test/review.mjs --feeler PROGRAM [--shots FOLDER]
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -29,14 +29,29 @@ function box(low, high) {
   return stl({ vertices, indices });
 }
 
-/** a plate of 120 × 120 × 10 mm; on it cubes of 20 mm: one sunk in by 1 mm, one that stands on it, one 0.5 mm above it */
+/** a cylinder about x, metres, as an STL */
+function pin(radius, length, sides) {
+  const vertices = [], indices = [];
+  for (const x of [-length / 2, length / 2])
+    for (let i = 0; i < sides; i++) vertices.push(x, radius * Math.cos((2 * Math.PI * i) / sides), radius * Math.sin((2 * Math.PI * i) / sides));
+  for (let i = 0; i < sides; i++) {
+    const j = (i + 1) % sides;
+    indices.push(i, sides + j, sides + i, i, j, sides + j);
+    if (i > 0 && i + 1 < sides) indices.push(0, i + 1, i, sides, sides + i, sides + i + 1);
+  }
+  return stl({ vertices, indices });
+}
+
+/** a plate of 120 × 120 × 10 mm; on it cubes of 20 mm: one sunk in by 1 mm, one that stands on it, one 0.5 mm above it; and a pin of 12 mm, far above */
 let folder;
 function write(into) {
   folder = into;
   writeFileSync(join(into, 'plate.stl'), box([-0.06, -0.06, -0.01], [0.06, 0.06, 0]));
   writeFileSync(join(into, 'cube.stl'), cube_stl([0, 0, 0], 20));
+  writeFileSync(join(into, 'pin.stl'), pin(0.006, 0.06, 48));
   const cube = (name, x, z, colour) => ({ name, file: 'cube.stl', moving: true, colour, pose: { position: [x, 0, z], orientation: [1, 0, 0, 0] } });
-  const parts = [{ name: 'plate', file: 'plate.stl', colour: '#9aa7b5' }, cube('sunk', -40, 9, '#e0a458'), cube('standing', 0, 10, '#6fa8dc'), cube('floating', 40, 10.5, '#8fbf7f')];
+  const parts = [{ name: 'plate', file: 'plate.stl', colour: '#9aa7b5' }, cube('sunk', -40, 9, '#e0a458'), cube('standing', 0, 10, '#6fa8dc'), cube('floating', 40, 10.5, '#8fbf7f'),
+    { name: 'pin', file: 'pin.stl', moving: true, colour: '#c08fd0', pose: { position: [0, 0, 60], orientation: [1, 0, 0, 0] } }];
   writeFileSync(join(into, 'scene.json'), JSON.stringify({ feeler: 1, name: 'review', unit: 'mm', voxel: 1, parts }));
 }
 
@@ -128,6 +143,63 @@ await step('the list follows parts that come to rest elsewhere', async () => {
   await until(page, () => window.feeler.parts.find((part) => part.name === 'sunk').pose.p[2] > 0.012, 'it is lifted');
   await page.keyboard.up('PageUp');
   await until(page, () => window.feeler.clashes?.overlaps === 0, 'and overlaps no more');
+});
+
+/** clicks a place of the world, where nothing stands in front of it */
+const click_at = async (place) => {
+  const { x, y } = await page.evaluate((at) => window.feeler.project(at), place);
+  await page.mouse.click(x, y);
+};
+const measured = (count) => until(page, (wanted) => window.feeler.measurements.length === wanted && window.feeler.measurements.every(Boolean), `${count} measurements`, count);
+
+await step('two faces are measured', async () => {
+  await page.locator('#clashes-card > summary').click();
+  await page.keyboard.press('0');
+  await page.locator('#tool-ruler').click();
+  await page.waitForTimeout(300);
+  await click_at([0.02, -0.05, 0]);
+  await measured(1);
+  check((await page.locator('.measurement-title').textContent()) === 'flat face', await page.locator('.measurement').textContent());
+  await click_at([0.002, 0.003, 0.02]);
+  await until(page, () => window.feeler.measurements[0]?.distance > 0, 'their distance');
+  const [found] = await page.evaluate(() => window.feeler.measurements);
+  check(Math.abs(found.distance - 0.02) < 1e-9 && found.has_angle && found.angle < 1e-9, JSON.stringify(found));
+  const said = await page.locator('.measurement').first().textContent();
+  check(/^20\.000 mm/.test(said) && /X 0\.000 · Y 0\.000 · Z 20\.000 mm/.test(said) && /angle 0\.00°/.test(said), said);
+  check((await page.evaluate(() => Object.values(window.feeler.callouts).map(({ label }) => label))).includes('20.000 mm'), 'and in the picture');
+});
+
+await step('a cylinder has a diameter and an axis', async () => {
+  await click_at([0.003, -0.006 * Math.cos(0.6), 0.06 + 0.006 * Math.sin(0.6)]);
+  await measured(2);
+  const said = await page.locator('.measurement').first().textContent();
+  check(/^cylinder ⌀ 12\.000 mm/.test(said) && /axis -?1\.000, 0, 0 through X .* · Y 0\.000 · Z 60\.000 mm/.test(said), said);
+  await shot('measure');
+});
+
+await step('whole parts are measured, and Esc ends', async () => {
+  await page.locator('#measure-mean').selectOption({ label: 'whole part' });
+  await page.locator('.measurement button').first().click();
+  await measured(1);
+  await click_at([0.002, 0.003, 0.02]);
+  await measured(2);
+  await click_at([0.003, -0.006 * Math.cos(0.6), 0.06 + 0.006 * Math.sin(0.6)]);
+  await until(page, () => window.feeler.measurements.length === 2 && window.feeler.measurements[1]?.distance > 0, 'their distance');
+  const found = await page.evaluate(() => window.feeler.measurements[1]);
+  check(Math.abs(found.distance - 0.034) < 2e-5, `${found.distance} from the cube’s top to the pin`);
+  await page.locator('#view').focus();
+  await page.keyboard.press('Escape');
+  check((await page.locator('#tool-ruler').getAttribute('aria-pressed')) === 'false' || (await page.evaluate(() => !document.getElementById('view').classList.contains('measuring'))), 'Esc ends it');
+  check(await page.locator('#measure-card').isVisible(), 'what was measured stays');
+  // a part that comes to rest elsewhere is measured anew
+  await page.locator('#tree .part-name', { hasText: 'pin' }).click();
+  await page.locator('#view').focus();
+  await page.keyboard.down('ArrowUp');
+  await until(page, () => window.feeler.parts.find((part) => part.name === 'pin').pose.p[2] > 0.065, 'the pin is lifted');
+  await page.keyboard.up('ArrowUp');
+  await until(page, () => window.feeler.measurements[1]?.distance > 0.0385, 'and measured anew');
+  await page.locator('#measure-clear').click();
+  check(await page.locator('#measure-card').isHidden() && !(await page.evaluate(() => Object.keys(window.feeler.callouts).some((key) => key.startsWith('measure')))), 'until it is cleared');
 });
 
 check(trouble.length === 0, `the console is free of errors:\n    ${trouble.join('\n    ')}`);

@@ -1,0 +1,63 @@
+// What a measurement says.
+import type { measured, message_measure, Vec3 } from './protocol.mjs';
+import { digits, metres } from './units.ts';
+
+const POINT = 1, EDGE = 2, PLANE = 3, CYLINDER = 4, FACE = 5, PART = 6;
+
+/** a length as it was measured: micrometres, or the hundred-thousandth of an inch */
+export function exact_length(value_m: number, unit: string): string {
+  return `${exact_number(value_m, unit)} ${unit}`;
+}
+
+function exact_number(value_m: number, unit: string): string {
+  const text = (value_m / metres(unit)).toFixed(unit === 'in' ? 5 : 3);
+  return /^-0\.0*$/.test(text) ? text.slice(1) : text;
+}
+
+function area(value_m2: number, unit: string): string {
+  return `${digits(value_m2 / metres(unit) ** 2)} ${unit}²`;
+}
+
+export function triple(value: Vec3, unit: string): string {
+  return ['X', 'Y', 'Z'].map((name, k) => `${name} ${exact_number(value[k]!, unit)}`).join(' · ');
+}
+
+function along(direction: Vec3): string {
+  return direction.map((value) => (Math.abs(value) < 5e-4 ? '0' : value.toFixed(3))).join(', ');
+}
+
+/** what was picked, in a few words */
+export function what(one: measured, part: string, unit: string): string {
+  switch (one.kind) {
+    case POINT: return 'point';
+    case EDGE: return one.radius > 0 ? `round edge ⌀ ${exact_length(2 * one.radius, unit)}` : `edge, ${exact_length(one.size, unit)}`;
+    case PLANE: return 'flat face';
+    case CYLINDER: return `${one.hollow ? 'hole' : 'cylinder'} ⌀ ${exact_length(2 * one.radius, unit)}`;
+    case FACE: return 'curved face';
+    case PART: return part;
+    default: return '';
+  }
+}
+
+/** the lines below: where it is, its direction, its size */
+export function details(one: measured, unit: string): string[] {
+  const lines: string[] = [];
+  if (one.kind === POINT) lines.push(`${triple(one.point, unit)} ${unit}`);
+  if (one.kind === PLANE || one.kind === FACE) lines.push(`area ${area(one.size, unit)}`);
+  if (one.kind === PLANE) lines.push(`normal ${along(one.direction)}`);
+  if (one.radius > 0) lines.push(`axis ${along(one.direction)} through ${triple(one.point, unit)} ${unit}`);
+  return lines;
+}
+
+const LINES: Record<string, string> = { '3 3': 'planes', '4 4': 'axes', '2 2': 'lines' };
+
+/** what lies between two: distance along the axes, angle, distance of axes or planes where that is another */
+export function between(found: message_measure, unit: string): string[] {
+  const lines = [`${triple(found.to.map((value, k) => value - found.from[k]!) as Vec3, unit)} ${unit}`];
+  if (found.has_angle) lines.push(`angle ${((found.angle * 180) / Math.PI).toFixed(2)}°`);
+  if (found.has_between && Math.abs(found.between - found.distance) > 5e-7) {
+    const name = LINES[`${found.first.kind} ${found.second.kind}`] ?? 'extended';
+    lines.push(`${name}: ${exact_length(found.between, unit)} apart`);
+  }
+  return lines;
+}
