@@ -50,9 +50,13 @@ flr_result flr_plan_scene_read(flr_cli *cli, const char *path, const flr_mesh_op
     result = load_meshes(cli, scene, options, error);
     flr_fit_def def = flr_default_fit_def();
     def.threads = threads;
+    char folder[FLR_CACHE_PATH_SIZE];
+    flr_cache cache = {0};
+    if (flr_find_cache(NULL, folder, NULL) == FLR_OK) cache.folder = folder;
     for (uint32_t i = 0; i < scene->mesh_count && result == FLR_OK; i++) {
         flr_progress(cli, i, scene->mesh_count, "preparing shape %u", i + 1);
-        result = flr_fit_build(scene->meshes[i], &def, &scene->fits[i], error);
+        result = flr_fit_open(cli->env, &cache, scene->meshes[i], &def, &scene->fits[i], NULL,
+                              error);
     }
     flr_progress_end(cli);
     return result;
