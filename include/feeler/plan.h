@@ -110,6 +110,70 @@ typedef struct flr_plan_verdict {
 FLR_API flr_result flr_plan_verify(flr_plan_space *space, const flr_pose *poses, size_t count,
                                    flr_plan_verdict *verdict, flr_error *error);
 
+/* ---- finding a path ---- */
+
+typedef struct flr_plan_search {
+    flr_pose from; /* T_world_body */
+    bool to_given; /* default false: out of all parts that stand, as flr_plan_is_out() says */
+    flr_pose to;
+    double seconds; /* after which the search ends without a path; default 60 */
+    uint64_t seed;  /* default 1 */
+    /* default 0: one per processor. The same seed and number of threads find the same path, unless time runs out */
+    unsigned threads;
+    /* called now and then, from the calling thread, with the seconds that went by and the poses found so far; false:
+     * stop. A path that was found already is kept. May be NULL */
+    bool (*progress)(void *context, double seconds, uint64_t poses);
+    void *progress_context;
+} flr_plan_search;
+
+FLR_API flr_plan_search flr_default_plan_search(void);
+
+/* How a path was found. */
+typedef enum flr_plan_method {
+    FLR_PLAN_NONE,     /* there is none */
+    FLR_PLAN_STRAIGHT, /* one straight move */
+    FLR_PLAN_LEGS,     /* several moves along axes, or as the contacts allow: straight, turns, screws */
+    FLR_PLAN_TREE      /* a random search along the surfaces */
+} flr_plan_method;
+
+/* "none", "straight", "legs", "tree". RT safe. */
+FLR_API const char *flr_plan_method_name(flr_plan_method method);
+
+/* A part that stands in the way. */
+typedef struct flr_plan_blocker {
+    uint32_t obstacle;
+    bool sole;       /* without it, the body comes out by a few moves */
+    uint64_t stops;  /* moves that it stopped */
+    flr_vec3 at;     /* where it stopped the first of them */
+} flr_plan_blocker;
+
+enum { FLR_PLAN_MAX_BLOCKERS = 16 };
+
+typedef struct flr_plan_result {
+    flr_plan_method method;
+    bool stopped;    /* progress() asked for an end */
+    flr_pose *poses; /* [pose_count]: the path, as flr_plan_verify() takes it; NULL: none was found */
+    size_t pose_count;
+    flr_plan_verdict verdict; /* of the path */
+    double length;            /* metres: how far the centre of the body goes */
+    double turn;              /* radians: by how much the body turns, all in all */
+    /* without a path: how far from the start the centre of the body got, and how far it had to go at least */
+    double reached, wanted;
+    flr_plan_blocker blockers[FLR_PLAN_MAX_BLOCKERS]; /* [blocker_count], the likeliest first; without a path */
+    uint32_t blocker_count;
+    uint64_t moves;  /* tried */
+    uint64_t nodes;  /* poses reached */
+    double seconds;
+} flr_plan_result;
+
+/* Looks for a path and checks it with flr_plan_verify(): what is returned is free. FLR_BAD_ARGUMENT for poses that are
+ * not valid and for a goal that is not free, FLR_NO_MEMORY. Not to find a path is no failure. On success the caller
+ * frees `*result`. */
+FLR_API flr_result flr_plan_find(flr_env *env, const flr_plan_def *def,
+                                 const flr_plan_search *search, flr_plan_result *result,
+                                 flr_error *error);
+FLR_API void flr_plan_result_free(flr_plan_result *result);
+
 #ifdef __cplusplus
 }
 #endif
