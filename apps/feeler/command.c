@@ -17,6 +17,8 @@ const flr_command *const flr_commands[] = {
     &flr_cmd_make,
     &flr_cmd_scene,
     &flr_cmd_clash,
+    &flr_cmd_plan,
+    &flr_cmd_verify,
     &flr_cmd_check,
     &flr_cmd_voxelize,
     &flr_cmd_contacts,

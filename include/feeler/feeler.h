@@ -33,6 +33,7 @@
 #include "feeler/distance.h" /* exact distances and tolerances of two parts; what is near */
 #include "feeler/fit.h"      /* exact contact geometry of tight fits */
 #include "feeler/pairs.h"    /* the same for many parts at once */
+#include "feeler/plan.h"     /* removal paths: found, and checked exactly */
 #include "feeler/probe.h"    /* segments and points against triangles */
 #include "feeler/spheres.h"  /* the second engine: voxels against voxels, impulses */
 

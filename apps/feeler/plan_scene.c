@@ -1,0 +1,182 @@
+/* a scene as commands that plan and verify see it */
+#include "plan_scene.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output.h"
+
+static flr_result no_memory(flr_error *error)
+{
+    return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+}
+
+/* parts that name the same file share its mesh */
+static flr_result load_meshes(flr_cli *cli, flr_plan_scene *s, const flr_mesh_options *options,
+                              flr_error *error)
+{
+    flr_result result = FLR_OK;
+    flr_scene_loader loader = flr_scene_loader_begin(cli->env, s->scene, options);
+    for (size_t i = 0; i < s->scene->part_count && result == FLR_OK; i++) {
+        size_t k = 0;
+        while (k < i && !flr_scene_same_mesh(s->scene, k, i)) k++;
+        s->mesh_of[i] = k < i ? s->mesh_of[k] : s->mesh_count;
+        if (k < i) continue;
+        flr_progress(cli, i, s->scene->part_count, "reading %s", s->scene->parts[i].name);
+        result = flr_scene_loader_load(&loader, i, &s->meshes[s->mesh_count], NULL, error);
+        if (result == FLR_OK) s->mesh_count++;
+    }
+    flr_scene_loader_end(&loader);
+    return result;
+}
+
+flr_result flr_plan_scene_read(flr_cli *cli, const char *path, const flr_mesh_options *options,
+                               unsigned threads, flr_plan_scene *scene, flr_error *error)
+{
+    *scene = (flr_plan_scene){0};
+    flr_result result = flr_scene_read(cli->env, path, &scene->scene, error);
+    if (result != FLR_OK) return result;
+    const size_t count = scene->scene->part_count;
+    scene->meshes = calloc(count, sizeof *scene->meshes);
+    scene->fits = calloc(count, sizeof *scene->fits);
+    scene->mesh_of = calloc(count, sizeof *scene->mesh_of);
+    scene->moving = calloc(count, sizeof *scene->moving);
+    scene->standing = calloc(count, sizeof *scene->standing);
+    scene->parts = calloc(count, sizeof *scene->parts);
+    if (!scene->meshes || !scene->fits || !scene->mesh_of || !scene->moving || !scene->standing ||
+        !scene->parts)
+        return no_memory(error);
+    result = load_meshes(cli, scene, options, error);
+    flr_fit_def def = flr_default_fit_def();
+    def.threads = threads;
+    char folder[FLR_CACHE_PATH_SIZE];
+    flr_cache cache = {0};
+    if (flr_find_cache(NULL, folder, NULL) == FLR_OK) cache.folder = folder;
+    for (uint32_t i = 0; i < scene->mesh_count && result == FLR_OK; i++) {
+        flr_progress(cli, i, scene->mesh_count, "preparing shape %u", i + 1);
+        result = flr_fit_open(cli->env, &cache, scene->meshes[i], &def, &scene->fits[i], NULL,
+                              error);
+    }
+    flr_progress_end(cli);
+    return result;
+}
+
+void flr_plan_scene_free(flr_plan_scene *scene)
+{
+    for (uint32_t i = 0; i < scene->mesh_count; i++) {
+        flr_fit_destroy(scene->fits[i]);
+        flr_mesh_destroy(scene->meshes[i]);
+    }
+    free(scene->meshes);
+    free(scene->fits);
+    free(scene->mesh_of);
+    free(scene->moving);
+    free(scene->standing);
+    free(scene->parts);
+    flr_scene_destroy(scene->scene);
+    *scene = (flr_plan_scene){0};
+}
+
+/* ---- what moves ---- */
+
+static const flr_scene_group *group_named(const flr_scene *scene, const char *name)
+{
+    for (size_t i = 0; name && i < scene->group_count; i++)
+        if (strcmp(scene->groups[i].name, name) == 0) return &scene->groups[i];
+    return NULL;
+}
+
+/* is a part called so, or in a group called so, in any number of steps? */
+static bool belongs(const flr_scene *scene, size_t part, const char *name)
+{
+    if (strcmp(scene->parts[part].name, name) == 0) return true;
+    const flr_scene_group *group = group_named(scene, scene->parts[part].in);
+    while (group && strcmp(group->name, name) != 0) group = group_named(scene, group->in);
+    return group != NULL;
+}
+
+static flr_result choose_named(const flr_scene *scene, const char *names, bool *moves,
+                               flr_error *error)
+{
+    char *copy = strdup(names), *rest = copy;
+    flr_result result = copy ? FLR_OK : no_memory(error);
+    for (char *name; result == FLR_OK && (name = strsep(&rest, ","));) {
+        bool found = false;
+        for (size_t i = 0; i < scene->part_count; i++)
+            if (belongs(scene, i, name)) moves[i] = found = true;
+        if (!found)
+            result = flr_fail(error, FLR_BAD_ARGUMENT,
+                              "%s has neither a part nor a group \"%s\"; feeler info lists them",
+                              scene->path, name);
+    }
+    free(copy);
+    return result;
+}
+
+static flr_result choose_movable(const flr_scene *scene, bool *moves, flr_error *error)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < scene->part_count; i++) count += moves[i] = scene->parts[i].moving;
+    if (count == 1) return FLR_OK;
+    return flr_fail(error, FLR_BAD_ARGUMENT,
+                    "%s has %zu movable parts: say which one moves with --part NAME", scene->path,
+                    count);
+}
+
+flr_result flr_plan_scene_choose(flr_plan_scene *scene, const char *names, flr_error *error)
+{
+    const flr_scene *s = scene->scene;
+    bool *moves = calloc(s->part_count, sizeof *moves);
+    if (!moves) return no_memory(error);
+    flr_result result =
+        names ? choose_named(s, names, moves, error) : choose_movable(s, moves, error);
+    scene->moving_count = scene->standing_count = 0;
+    for (uint32_t i = 0; i < s->part_count; i++)
+        if (moves[i])
+            scene->moving[scene->moving_count++] = i;
+        else
+            scene->standing[scene->standing_count++] = i;
+    free(moves);
+    if (result != FLR_OK) return result;
+    if (!scene->standing_count)
+        return flr_fail(error, FLR_BAD_ARGUMENT, "%s: every part moves, so that nothing is left",
+                        s->path);
+    scene->T_world_body = s->parts[scene->moving[0]].T_world_part;
+    const flr_pose T_body_world = flr_pose_inverse(scene->T_world_body);
+    for (uint32_t i = 0; i < scene->moving_count; i++) {
+        const uint32_t part = scene->moving[i];
+        scene->parts[i] = (flr_plan_part){scene->fits[scene->mesh_of[part]],
+                                          flr_pose_mul(T_body_world, s->parts[part].T_world_part)};
+    }
+    scene->parts[0].T = flr_pose_identity();
+    for (uint32_t i = 0; i < scene->standing_count; i++) {
+        const uint32_t part = scene->standing[i];
+        scene->parts[scene->moving_count + i] =
+            (flr_plan_part){scene->fits[scene->mesh_of[part]], s->parts[part].T_world_part};
+    }
+    return FLR_OK;
+}
+
+flr_plan_def flr_plan_scene_def(const flr_plan_scene *scene, double clearance)
+{
+    flr_plan_def def = flr_default_plan_def();
+    def.moving = scene->parts;
+    def.moving_count = scene->moving_count;
+    def.obstacles = scene->parts + scene->moving_count;
+    def.obstacle_count = scene->standing_count;
+    def.clearance = clearance;
+    return def;
+}
+
+const char *flr_plan_scene_obstacle(const flr_plan_scene *scene, uint32_t obstacle)
+{
+    if (obstacle >= scene->standing_count) return "";
+    return scene->scene->parts[scene->standing[obstacle]].name;
+}
+
+const char *flr_plan_scene_moving(const flr_plan_scene *scene, uint32_t moving)
+{
+    if (moving >= scene->moving_count) return "";
+    return scene->scene->parts[scene->moving[moving]].name;
+}

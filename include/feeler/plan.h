@@ -1,0 +1,180 @@
+/* feeler/plan.h: removal paths: checked exactly, and found.
+ *
+ *     flr_plan_def def = flr_default_plan_def();
+ *     def.moving = &part, def.moving_count = 1;
+ *     def.obstacles = others, def.obstacle_count = count, def.clearance = 0.0002;
+ *     flr_plan_space_create(&def, &space, &error);
+ *     flr_plan_verify(space, poses, pose_count, &verdict);
+ *     if (verdict.free) printf("at least %g m apart\n", verdict.lower);
+ *
+ * A space holds the parts that move, as one rigid body, and the parts that stand. A path is a list of poses
+ * of the body: between two of them its origin moves along a straight line and it turns evenly by the shorter way.
+ *
+ * Clearance. No part that stands comes nearer to the body than the clearance. What is nearer at the first pose
+ * of a path is a fit:
+ *   apart      it does not come nearer than it is at the first pose
+ *   touching   (no farther than `touch`) or overlapping: the deepest sample of either surface does not go
+ *              deeper than it is there by more than `overlap`
+ * Both rules hold for that pair of parts on the whole path; a verdict lists fits and says until when they are
+ * nearer than the clearance. The check is continuous: it holds between the poses as well (feeler/fit.h).
+ *
+ * Lengths are metres, places in the world's frame.
+ *
+ * Thread: a space belongs to one thread at a time; the fits may be shared. Not RT safe.
+ */
+#ifndef FEELER_PLAN_H
+#define FEELER_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "feeler/base.h"
+#include "feeler/env.h"
+#include "feeler/fit.h"
+#include "feeler/math.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- spaces ---- */
+
+typedef struct flr_plan_part {
+    const flr_fit *fit; /* borrowed as long as the space lives; parts of equal shape share one */
+    flr_pose T;         /* of a part that moves: in the frame of the body; of one that stands: in the world */
+} flr_plan_part;
+
+typedef struct flr_plan_def {
+    const flr_plan_part *moving; /* [moving_count], at least one; copied */
+    uint32_t moving_count;
+    const flr_plan_part *obstacles; /* [obstacle_count]; copied */
+    uint32_t obstacle_count;
+    double clearance; /* 0 or more; default 0: parts do not touch */
+    double touch;     /* 0 or more: as near as this is touching; default -1: 1e-7 of the body's size */
+    /* 0 or more: how much deeper parts that touch or overlap at the start may go; default -1: half their depth, and
+     * at least 1e-4 of the body's size */
+    double overlap;
+} flr_plan_def;
+
+FLR_API flr_plan_def flr_default_plan_def(void);
+
+typedef struct flr_plan_space flr_plan_space;
+
+/* FLR_BAD_ARGUMENT for lengths that are no lengths or a pose that is not valid, FLR_NO_MEMORY. On success the
+ * caller owns `*space`. */
+FLR_API flr_result flr_plan_space_create(const flr_plan_def *def, flr_plan_space **space,
+                                         flr_error *error);
+FLR_API void flr_plan_space_destroy(flr_plan_space *space); /* NULL allowed */
+
+/* Is the body out? Its bounding sphere, around the centre of its box, is clear of the box around all parts that
+ * stand. */
+FLR_API bool flr_plan_is_out(const flr_plan_space *space, flr_pose T_world_body);
+
+/* ---- checking a path ---- */
+
+/* A place on a path where a pair of parts is near. */
+typedef struct flr_plan_place {
+    uint32_t obstacle, moving; /* indices of the definition; FLR_NONE: none */
+    double at; /* index of the pose before it and the fraction of the way to the next: 2.5 is between poses 2 and 3 */
+    double distance;   /* there; negative: the deepest sample of either part in the other */
+    flr_vec3 point[2]; /* on the part that stands and on the one that moves */
+    flr_vec3 normal;   /* unit: moved this way, the body comes off */
+} flr_plan_place;
+
+/* A pair of parts that is nearer than the clearance at the first pose. */
+typedef struct flr_plan_fit {
+    uint32_t obstacle, moving;
+    double start; /* distance at the first pose; negative: overlap */
+    double floor; /* the path is checked against this; negative: a depth */
+    double until; /* from here on the pair keeps the clearance; the last pose: it never does. As flr_plan_place.at, in
+                     steps of 1/16 of a segment */
+} flr_plan_fit;
+
+enum { FLR_PLAN_MAX_FITS = 16 };
+
+typedef struct flr_plan_verdict {
+    bool free; /* the whole path keeps the clearance */
+    /* Of a free path: the least distance of pairs that do not touch at the start lies between `lower`, which is
+     * proven, and `upper`, which was measured at `nearest`. INFINITY: there are none */
+    double lower, upper;
+    flr_plan_place nearest;
+    flr_plan_place violation; /* of a path that is not free: the first place where it is not */
+    flr_plan_fit fits[FLR_PLAN_MAX_FITS];
+    uint32_t fit_count, fit_total; /* stored, found */
+    uint64_t work;                 /* units of about 10 ns */
+} flr_plan_verdict;
+
+/* Checks a path of one pose or more. FLR_BAD_ARGUMENT for a pose that is not valid, FLR_NO_MEMORY. The same
+ * arguments give the same verdict but for `work`. */
+FLR_API flr_result flr_plan_verify(flr_plan_space *space, const flr_pose *poses, size_t count,
+                                   flr_plan_verdict *verdict, flr_error *error);
+
+/* ---- finding a path ---- */
+
+typedef struct flr_plan_search {
+    flr_pose from; /* T_world_body */
+    bool to_given; /* default false: out of all parts that stand, as flr_plan_is_out() says */
+    flr_pose to;
+    double seconds; /* after which the search ends without a path; default 60 */
+    uint64_t seed;  /* default 1 */
+    /* default 0: one per processor. The same seed and number of threads find the same path, unless time runs out */
+    unsigned threads;
+    /* called now and then, from the calling thread, with the seconds that went by and the poses found so far; false:
+     * stop. A path that was found already is kept. May be NULL */
+    bool (*progress)(void *context, double seconds, uint64_t poses);
+    void *progress_context;
+} flr_plan_search;
+
+FLR_API flr_plan_search flr_default_plan_search(void);
+
+/* How a path was found. */
+typedef enum flr_plan_method {
+    FLR_PLAN_NONE,     /* there is none */
+    FLR_PLAN_STRAIGHT, /* one straight move */
+    FLR_PLAN_LEGS,     /* several moves along axes, or as the contacts allow: straight, turns, screws */
+    FLR_PLAN_TREE      /* a random search along the surfaces */
+} flr_plan_method;
+
+/* "none", "straight", "legs", "tree". RT safe. */
+FLR_API const char *flr_plan_method_name(flr_plan_method method);
+
+/* A part that stands in the way. */
+typedef struct flr_plan_blocker {
+    uint32_t obstacle;
+    bool sole;       /* without it, the body comes out by a few moves */
+    uint64_t stops;  /* moves that it stopped */
+    flr_vec3 at;     /* where it stopped the first of them */
+} flr_plan_blocker;
+
+enum { FLR_PLAN_MAX_BLOCKERS = 16 };
+
+typedef struct flr_plan_result {
+    flr_plan_method method;
+    bool stopped;    /* progress() asked for an end */
+    flr_pose *poses; /* [pose_count]: the path, as flr_plan_verify() takes it; NULL: none was found */
+    size_t pose_count;
+    flr_plan_verdict verdict; /* of the path */
+    double length;            /* metres: how far the centre of the body goes */
+    double turn;              /* radians: by how much the body turns, all in all */
+    /* without a path: how far from the start the centre of the body got, and how far it had to go at least */
+    double reached, wanted;
+    flr_plan_blocker blockers[FLR_PLAN_MAX_BLOCKERS]; /* [blocker_count], the likeliest first; without a path */
+    uint32_t blocker_count;
+    uint64_t moves;  /* tried */
+    uint64_t nodes;  /* poses reached */
+    double seconds;
+} flr_plan_result;
+
+/* Looks for a path and checks it with flr_plan_verify(): what is returned is free. FLR_BAD_ARGUMENT for poses that are
+ * not valid and for a goal that is not free, FLR_NO_MEMORY. Not to find a path is no failure. On success the caller
+ * frees `*result`. */
+FLR_API flr_result flr_plan_find(flr_env *env, const flr_plan_def *def,
+                                 const flr_plan_search *search, flr_plan_result *result,
+                                 flr_error *error);
+FLR_API void flr_plan_result_free(flr_plan_result *result);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

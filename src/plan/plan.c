@@ -1,0 +1,338 @@
+/* finding a path: a few guided moves, then a random search on all threads; what is found is shortened and checked
+ *
+ * Workers search apart, each with its own random numbers, in rounds of the same number of samples. Of those that found a
+ * path in a round, the first counts: the path depends on seed and number of threads, not on which thread was faster. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/parallel.h"
+#include "plan/plan_tree.h"
+
+enum { ROUND = 100, GUIDED_NODES = 24, SOLE_NODES = 6, MAX_SOLE_TRIES = 6, LEG_TRIES = 40, TREE_TRIES = 300 };
+
+flr_plan_search flr_default_plan_search(void)
+{
+    flr_plan_search search = {.seconds = 60, .seed = 1};
+    return search;
+}
+
+const char *flr_plan_method_name(flr_plan_method method)
+{
+    static const char *const names[] = {"none", "straight", "legs", "tree"};
+    return names[method];
+}
+
+/* ---- workers ---- */
+
+typedef struct plan_clock {
+    flr_env *env;
+    const flr_plan_search *search;
+    int64_t begin;
+    bool stopped; /* progress() said so */
+} plan_clock;
+
+static double seconds_of(const plan_clock *c)
+{
+    return (double)(flr_clock_ns(c->env) - c->begin) * 1e-9;
+}
+
+static bool time_is_up(void *context)
+{
+    const plan_clock *c = context;
+    return c->stopped || seconds_of(c) > c->search->seconds;
+}
+
+/* shortening has as much time as the search had, and at least a second */
+static bool never(void *context)
+{
+    const plan_clock *c = context;
+    return c->stopped;
+}
+
+static void report(plan_clock *c, uint64_t poses)
+{
+    if (c->search->progress && !c->search->progress(c->search->progress_context, seconds_of(c), poses))
+        c->stopped = true;
+}
+
+flr_result flr_plan_worker_begin(flr_plan_worker *worker, const flr_plan_def *def,
+                                 const flr_plan_search *search, uint64_t seed, flr_error *error)
+{
+    *worker = (flr_plan_worker){.search = search, .random = {seed}};
+    flr_result result = flr_plan_space_create(def, &worker->space, error);
+    if (result != FLR_OK) return result;
+    worker->contacts = malloc(FLR_PLAN_CONTACTS * sizeof *worker->contacts);
+    worker->stops = calloc(def->obstacle_count + 1u, sizeof *worker->stops);
+    worker->stop_at = calloc(def->obstacle_count + 1u, sizeof *worker->stop_at);
+    const flr_vec3 centre = worker->space->centre;
+    if (!worker->contacts || !worker->stops || !worker->stop_at ||
+        flr_plan_tree_add(&worker->trees[0], worker->space, search->from, FLR_NONE, centre) ==
+            FLR_NONE ||
+        (search->to_given && flr_plan_tree_add(&worker->trees[1], worker->space, search->to,
+                                               FLR_NONE, centre) == FLR_NONE))
+        return flr_fail(error, FLR_NO_MEMORY, "no memory to plan");
+    return flr_plan_space_begin(worker->space, search->from, error);
+}
+
+void flr_plan_worker_end(flr_plan_worker *worker)
+{
+    for (int i = 0; i < 2; i++) flr_plan_tree_free(&worker->trees[i]);
+    free(worker->contacts);
+    free(worker->stops);
+    free(worker->stop_at);
+    flr_plan_space_destroy(worker->space);
+}
+
+/* ---- the goal ---- */
+
+/* Every pair keeps its floor at the goal. */
+static flr_result check_goal(flr_plan_worker *w, flr_error *error)
+{
+    flr_plan_space *s = w->space;
+    for (uint32_t m = 0; m < s->moving_count; m++)
+        for (uint32_t o = 0; o < s->obstacle_count; o++) {
+            const flr_plan_pair *pair = &s->pairs[(size_t)m * s->obstacle_count + o];
+            const double distance =
+                flr_plan_distance(s, w->search->to, m, o, INFINITY, 0, NULL);
+            if (distance < pair->floor || (!pair->fitted && distance <= 0))
+                return flr_fail(error, FLR_BAD_ARGUMENT,
+                                "the goal is not free: part %u is %.6g mm away there", o,
+                                1e3 * distance);
+        }
+    return FLR_OK;
+}
+
+/* ---- searching ---- */
+
+typedef struct plan_job {
+    const flr_plan_def *def;
+    const flr_plan_search *search;
+    plan_clock clock;
+    unsigned threads;
+    flr_plan_worker *workers; /* [threads] */
+    flr_plan_worker *winner;
+} plan_job;
+
+static flr_result grow_one(void *context, size_t piece, unsigned thread)
+{
+    (void)thread;
+    plan_job *j = context;
+    flr_plan_grow(&j->workers[piece], ROUND);
+    return j->workers[piece].no_memory ? FLR_NO_MEMORY : FLR_OK;
+}
+
+static uint64_t poses_of(const plan_job *j)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < j->threads; i++)
+        sum += (uint64_t)j->workers[i].trees[0].count + j->workers[i].trees[1].count;
+    return sum;
+}
+
+/* The tree that guided moves left is where the others begin, too. */
+static bool share_tree(plan_job *j)
+{
+    const flr_plan_tree *first = &j->workers[0].trees[0];
+    for (unsigned i = 1; i < j->threads; i++) {
+        flr_plan_tree *tree = &j->workers[i].trees[0];
+        for (uint32_t k = 1; k < first->count; k++)
+            if (flr_plan_tree_add(tree, j->workers[i].space, first->nodes[k].T,
+                                  first->nodes[k].parent, first->nodes[k].centre) == FLR_NONE)
+                return false;
+    }
+    return true;
+}
+
+static flr_result search_all(plan_job *j, flr_error *error)
+{
+    flr_plan_worker *first = &j->workers[0];
+    report(&j->clock, 0);
+    flr_plan_guided(first, GUIDED_NODES);
+    if (first->no_memory || !share_tree(j)) return flr_fail(error, FLR_NO_MEMORY, "no memory to plan");
+    if (first->found) {
+        j->winner = first;
+        return FLR_OK;
+    }
+    while (!time_is_up(&j->clock)) {
+        flr_result result = flr_parallel_for(j->threads, j->threads, grow_one, j);
+        if (result != FLR_OK) return flr_fail(error, result, "no memory to plan");
+        for (unsigned i = 0; i < j->threads; i++)
+            if (j->workers[i].found) {
+                j->winner = &j->workers[i];
+                return FLR_OK;
+            }
+        report(&j->clock, poses_of(j));
+    }
+    return FLR_OK;
+}
+
+/* ---- what was found ---- */
+
+static void measure_path(const flr_plan_space *s, const flr_plan_legs *legs, flr_plan_result *r)
+{
+    for (size_t i = 0; i < legs->count; i++) {
+        const flr_plan_motion *leg = &legs->legs[i];
+        r->length += flr_vec3_distance(flr_pose_apply(leg->from, s->centre),
+                                       flr_pose_apply(leg->to, s->centre));
+        r->turn += flr_quat_angle(leg->from.q, leg->to.q);
+    }
+}
+
+/* Writes the path as poses and checks these. Where straight lines between them stray too far from the moves, they come
+ * nearer to each other. */
+static flr_result certify(flr_plan_worker *w, const flr_plan_legs *legs, flr_plan_result *r,
+                          flr_error *error)
+{
+    double deviation = 1e-4 * w->space->size;
+    for (int i = 0; i < 4; i++, deviation /= 20) {
+        size_t count = 0;
+        flr_pose *poses = flr_plan_poses(legs, deviation, &count);
+        if (!poses) return flr_fail(error, FLR_NO_MEMORY, "no memory to plan");
+        flr_result result = flr_plan_verify(w->space, poses, count, &r->verdict, error);
+        if (result == FLR_OK && r->verdict.free) {
+            r->poses = poses, r->pose_count = count;
+            r->method = legs->count == 1 ? FLR_PLAN_STRAIGHT : w->method;
+            return FLR_OK;
+        }
+        free(poses);
+        if (result != FLR_OK) return result;
+    }
+    return FLR_OK;
+}
+
+static flr_result finish_path(plan_job *j, flr_plan_result *r, flr_error *error)
+{
+    flr_plan_worker *w = j->winner;
+    flr_plan_legs legs = {0};
+    w->give_up = never;
+    flr_result result = FLR_OK;
+    if (!flr_plan_collect(w, &legs)) result = flr_fail(error, FLR_NO_MEMORY, "no memory to plan");
+    if (result == FLR_OK && !legs.count) {
+        // it is there already
+        flr_plan_motion stay = {j->search->from, j->search->from, w->space->centre};
+        legs.legs = malloc(sizeof stay);
+        if (!legs.legs) result = flr_fail(error, FLR_NO_MEMORY, "no memory to plan");
+        else legs.legs[0] = stay, legs.count = legs.capacity = 1;
+    }
+    if (result == FLR_OK &&
+        !flr_plan_shorten(w, &legs, w->method == FLR_PLAN_TREE ? TREE_TRIES : LEG_TRIES))
+        result = flr_fail(error, FLR_NO_MEMORY, "no memory to plan");
+    if (result == FLR_OK) measure_path(w->space, &legs, r);
+    if (result == FLR_OK) result = certify(w, &legs, r, error);
+    free(legs.legs);
+    return result;
+}
+
+/* ---- what is in the way ---- */
+
+static int by_stops(const void *a, const void *b)
+{
+    const flr_plan_blocker *one = a, *other = b;
+    if (one->sole != other->sole) return one->sole ? -1 : 1;
+    if (one->stops != other->stops) return one->stops > other->stops ? -1 : 1;
+    return one->obstacle < other->obstacle ? -1 : one->obstacle > other->obstacle;
+}
+
+/* Would the body come out if one part were not there? */
+static flr_result try_without(const plan_job *j, uint32_t obstacle, bool *out, flr_error *error)
+{
+    flr_plan_def def = *j->def;
+    flr_plan_part *rest = malloc(def.obstacle_count * sizeof *rest);
+    if (!rest) return flr_fail(error, FLR_NO_MEMORY, "no memory to plan");
+    memcpy(rest, def.obstacles, def.obstacle_count * sizeof *rest);
+    rest[obstacle] = rest[--def.obstacle_count];
+    def.obstacles = rest;
+    flr_plan_worker worker;
+    flr_result result = flr_plan_worker_begin(&worker, &def, j->search, j->search->seed, error);
+    worker.give_up = never;
+    worker.give_up_context = (void *)&j->clock;
+    if (result == FLR_OK) flr_plan_guided(&worker, SOLE_NODES);
+    *out = worker.found;
+    flr_plan_worker_end(&worker);
+    free(rest);
+    return result;
+}
+
+static flr_result find_blockers(const plan_job *j, flr_plan_result *r, flr_error *error)
+{
+    const uint32_t count = j->def->obstacle_count;
+    flr_plan_blocker *all = calloc(count + 1u, sizeof *all);
+    if (!all) return flr_fail(error, FLR_NO_MEMORY, "no memory to plan");
+    for (uint32_t o = 0; o < count; o++) {
+        all[o].obstacle = o;
+        for (unsigned i = 0; i < j->threads; i++) {
+            if (!all[o].stops) all[o].at = j->workers[i].stop_at[o];
+            all[o].stops += j->workers[i].stops[o];
+        }
+    }
+    qsort(all, count, sizeof *all, by_stops);
+    uint32_t found = 0;
+    while (found < count && found < FLR_PLAN_MAX_BLOCKERS && all[found].stops) found++;
+    flr_result result = FLR_OK;
+    for (uint32_t i = 0; i < found && i < MAX_SOLE_TRIES && result == FLR_OK; i++)
+        result = try_without(j, all[i].obstacle, &all[i].sole, error);
+    qsort(all, found, sizeof *all, by_stops);
+    memcpy(r->blockers, all, found * sizeof *all);
+    r->blocker_count = found;
+    free(all);
+    return result;
+}
+
+static void measure_progress(const plan_job *j, flr_plan_result *r)
+{
+    const flr_plan_space *s = j->workers[0].space;
+    const flr_vec3 start = flr_pose_apply(j->search->from, s->centre);
+    for (unsigned i = 0; i < j->threads; i++)
+        for (uint32_t k = 0; k < j->workers[i].trees[0].count; k++)
+            r->reached =
+                fmax(r->reached, flr_vec3_distance(j->workers[i].trees[0].nodes[k].middle, start));
+    r->wanted = INFINITY;
+    for (uint32_t i = 0; i < 6; i++) {
+        const flr_plan_motion out = flr_plan_leave(s, j->search->from, flr_plan_direction(i));
+        r->wanted = fmin(r->wanted, flr_plan_travel(s, &out));
+    }
+    if (j->search->to_given)
+        r->wanted = flr_vec3_distance(flr_pose_apply(j->search->to, s->centre), start);
+}
+
+flr_result flr_plan_find(flr_env *env, const flr_plan_def *def, const flr_plan_search *search,
+                         flr_plan_result *result, flr_error *error)
+{
+    if (!flr_pose_is_valid(search->from) || (search->to_given && !flr_pose_is_valid(search->to)))
+        return flr_fail(error, FLR_BAD_ARGUMENT, "the start or the goal of a plan is no valid pose");
+    plan_job j = {.def = def,
+                  .search = search,
+                  .clock = {.env = env, .search = search, .begin = flr_clock_ns(env)},
+                  .threads = flr_parallel_threads(search->threads)};
+    *result = (flr_plan_result){0};
+    j.workers = calloc(j.threads, sizeof *j.workers);
+    if (!j.workers) return flr_fail(error, FLR_NO_MEMORY, "no memory to plan");
+    flr_result code = FLR_OK;
+    for (unsigned i = 0; i < j.threads && code == FLR_OK; i++) {
+        code = flr_plan_worker_begin(&j.workers[i], def, search, search->seed * 1000003u + i, error);
+        j.workers[i].give_up = time_is_up;
+        j.workers[i].give_up_context = &j.clock;
+    }
+    if (code == FLR_OK && search->to_given) code = check_goal(&j.workers[0], error);
+    if (code == FLR_OK) code = search_all(&j, error);
+    if (code == FLR_OK && j.winner) code = finish_path(&j, result, error);
+    if (code == FLR_OK && !result->poses) {
+        measure_progress(&j, result);
+        code = find_blockers(&j, result, error);
+    }
+    for (unsigned i = 0; i < j.threads; i++) result->moves += j.workers[i].moves;
+    result->nodes = poses_of(&j);
+    result->stopped = j.clock.stopped;
+    result->seconds = seconds_of(&j.clock);
+    for (unsigned i = 0; i < j.threads; i++) flr_plan_worker_end(&j.workers[i]);
+    free(j.workers);
+    if (code != FLR_OK) flr_plan_result_free(result);
+    return code;
+}
+
+void flr_plan_result_free(flr_plan_result *result)
+{
+    free(result->poses);
+    result->poses = NULL;
+    result->pose_count = 0;
+}

@@ -1,0 +1,121 @@
+/* plan_tree.h: poses that a body can reach, and the moves between them. Private to src/plan. */
+#ifndef FLR_PLAN_PLAN_TREE_H
+#define FLR_PLAN_PLAN_TREE_H
+
+#include "plan/plan_space.h"
+
+/* ---- random numbers: the same on every machine ---- */
+
+typedef struct flr_plan_random {
+    uint64_t state;
+} flr_plan_random;
+
+uint64_t flr_plan_random_u64(flr_plan_random *random);
+double flr_plan_random_unit(flr_plan_random *random); /* 0 … 1 */
+flr_vec3 flr_plan_random_normal(flr_plan_random *random);
+flr_quat flr_plan_random_turn(flr_plan_random *random);
+
+/* ---- trees ---- */
+
+typedef struct flr_plan_node {
+    flr_pose T;      /* T_world_body */
+    flr_vec3 middle; /* where the centre of the body is, world */
+    flr_vec3 centre; /* of the motion from the parent, frame of the body */
+    uint32_t parent; /* FLR_NONE: a root */
+    uint32_t depth;
+} flr_plan_node;
+
+typedef struct flr_plan_tree {
+    flr_plan_node *nodes;
+    uint32_t count, capacity;
+} flr_plan_tree;
+
+/* Adds a node; FLR_NONE: no memory. */
+uint32_t flr_plan_tree_add(flr_plan_tree *tree, const flr_plan_space *space, flr_pose T,
+                           uint32_t parent, flr_vec3 centre);
+void flr_plan_tree_free(flr_plan_tree *tree);
+/* How far apart two poses are: of the centre, and of points at 0.6 of the radius. */
+double flr_plan_apart(const flr_plan_space *space, flr_pose a, flr_pose b);
+/* The nearest node; its distance is at least `more_than`. FLR_NONE: none. */
+uint32_t flr_plan_tree_nearest(const flr_plan_tree *tree, const flr_plan_space *space, flr_pose T,
+                               double *distance);
+
+/* ---- searching ---- */
+
+/* Angular and linear velocity of the body, about its centre, world; scaled so that 1 is a travel of about a metre. */
+typedef struct flr_plan_twist {
+    flr_vec3 turn, move;
+} flr_plan_twist;
+
+enum { FLR_PLAN_MAX_TWISTS = 6 };
+
+/* What the contacts near a pose allow. */
+typedef struct flr_plan_freedom {
+    flr_plan_twist slips[FLR_PLAN_MAX_TWISTS]; /* [slip_count]: motions along the surfaces, freest first */
+    uint32_t slip_count;
+    flr_plan_twist centring; /* brings the body into the middle of its play */
+    bool centred;            /* there is such a motion */
+} flr_plan_freedom;
+
+/* One worker's search. */
+typedef struct flr_plan_worker {
+    flr_plan_space *space;
+    const flr_plan_search *search;
+    flr_plan_tree trees[2]; /* from the start; from the goal, where one is given */
+    flr_plan_random random;
+    flr_fit_contact *contacts; /* [FLR_PLAN_CONTACTS] */
+    uint64_t *stops;           /* [obstacle_count] */
+    flr_vec3 *stop_at;         /* [obstacle_count] */
+    uint64_t moves;
+    bool no_memory;
+    bool found;
+    uint32_t end[2]; /* where the path ends: in the tree from the start; in that from the goal, or FLR_NONE */
+    flr_plan_method method;
+    /* asked now and then: is the end near? */
+    bool (*give_up)(void *context);
+    void *give_up_context;
+} flr_plan_worker;
+
+enum { FLR_PLAN_CONTACTS = 4096 };
+
+/* FLR_NO_MEMORY or what flr_plan_space_begin() says. */
+flr_result flr_plan_worker_begin(flr_plan_worker *worker, const flr_plan_def *def,
+                                 const flr_plan_search *search, uint64_t seed, flr_error *error);
+void flr_plan_worker_end(flr_plan_worker *worker);
+
+/* Tries a motion, and counts what stops it. */
+flr_plan_stop flr_plan_try(flr_plan_worker *worker, const flr_plan_motion *motion);
+/* Is a node of the first tree out, and where a goal is given, is the straight way there free? Then the search has its end. */
+bool flr_plan_arrive(flr_plan_worker *worker, uint32_t node);
+/* The motion that takes the body out along a direction. */
+flr_plan_motion flr_plan_leave(const flr_plan_space *space, flr_pose T, flr_vec3 direction);
+/* Axes and diagonals, unit: 26 of them. */
+flr_vec3 flr_plan_direction(uint32_t i);
+enum { FLR_PLAN_DIRECTIONS = 26 };
+
+flr_plan_freedom flr_plan_look_around(flr_plan_worker *worker, flr_pose T);
+
+/* The pose after a motion of the body about its centre. */
+flr_pose flr_plan_displace(const flr_plan_space *space, flr_pose T, flr_plan_twist by);
+
+/* A few moves: straight ones along axes, and what the contacts allow, again and again. Ends after `max_nodes`. */
+void flr_plan_guided(flr_plan_worker *worker, uint32_t max_nodes);
+
+/* A random search, `rounds` samples further. */
+void flr_plan_grow(flr_plan_worker *worker, uint32_t rounds);
+
+/* ---- what was found ---- */
+
+typedef struct flr_plan_legs {
+    flr_plan_motion *legs;
+    size_t count, capacity;
+} flr_plan_legs;
+
+/* The moves from the start to the end of what a worker found. False: no memory. */
+bool flr_plan_collect(const flr_plan_worker *worker, flr_plan_legs *legs);
+/* Leaves out detours, `tries` times. */
+bool flr_plan_shorten(flr_plan_worker *worker, flr_plan_legs *legs, uint32_t tries);
+/* As poses between which the origin goes straight on, no farther off than `deviation`. NULL: no memory. */
+flr_pose *flr_plan_poses(const flr_plan_legs *legs, double deviation, size_t *count);
+
+#endif
