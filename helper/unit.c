@@ -1,6 +1,7 @@
 /* the unit of length that a file states and its reader does not tell */
 #include "unit.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <zlib.h>
