@@ -10,7 +10,7 @@
 /* closed components have an even number of triangles: one less than the paper's */
 enum { AIRCRAFT_TRIANGLES = 593408, TEAPOT_TRIANGLES = 8400 };
 
-/* ---- the teapot ---- */
+/* ---- the teapot: on z = 0 around the z axis, spout towards +x; 75 mm from spout to handle ---- */
 
 /* body and lid are one turned shape; millimetres */
 static void pot(flr_kit *kit)
@@ -62,23 +62,9 @@ static void spout_and_handle(flr_kit *kit)
     flr_kit_sweep(kit, path, AIRCRAFT_STEPS + 1, v3(0, 0, 1), &o, NULL);
 }
 
-void flr_aircraft_teapot(flr_kit *kit)
-{
-    pot(kit);
-    spout_and_handle(kit);
-}
+/* ---- the scenario ---- */
 
-static flr_result build_teapot(uint64_t seed, flr_mesh **mesh, flr_error *error)
-{
-    flr_kit kit = flr_kit_begin(seed);
-    kit.chord = 0.00003;
-    kit.least_sides = 16;
-    flr_aircraft_teapot(&kit);
-    flr_kit_refine_to(&kit, TEAPOT_TRIANGLES);
-    return flr_kit_finish(&kit, mesh, error);
-}
-
-static flr_result build_aircraft(uint64_t seed, flr_mesh **mesh, flr_error *error)
+static flr_result add_aircraft(uint64_t seed, flr_model *model, flr_error *error)
 {
     flr_kit kit = flr_kit_begin(seed);
     kit.chord = 0.001;
@@ -86,33 +72,29 @@ static flr_result build_aircraft(uint64_t seed, flr_mesh **mesh, flr_error *erro
     flr_aircraft_structure(&kit);
     flr_aircraft_systems(&kit);
     flr_kit_refine_to(&kit, AIRCRAFT_TRIANGLES);
-    return flr_kit_finish(&kit, mesh, error);
+    flr_scene_part part = flr_default_scene_part();
+    part.name = "aircraft", part.file = "aircraft.stl", part.colour = 0xb9c4b0;
+    return flr_model_add_kit(model, &kit, &part, error);
 }
 
-/* ---- the scenario ---- */
+static flr_result add_teapot(uint64_t seed, flr_model *model, flr_error *error)
+{
+    flr_kit kit = flr_kit_begin(seed);
+    kit.chord = 0.00003;
+    kit.least_sides = 16;
+    pot(&kit);
+    spout_and_handle(&kit);
+    flr_kit_refine_to(&kit, TEAPOT_TRIANGLES);
+    flr_scene_part part = flr_default_scene_part();
+    part.name = "teapot", part.file = "teapot.stl", part.colour = 0xd65a31, part.moving = true;
+    part.T_world_part = flr_kit_at(0.25, 0.02, 0.58);
+    return flr_model_add_kit(model, &kit, &part, error);
+}
 
 static flr_result build(const flr_scenario_options *options, flr_model *model, flr_error *error)
 {
-    flr_mesh *aircraft = NULL, *teapot = NULL;
-    flr_result result = build_aircraft(options->seed, &aircraft, error);
-    if (result == FLR_OK) result = flr_model_add_mesh(model, "aircraft.stl", aircraft, error);
-    if (result == FLR_OK) result = build_teapot(options->seed, &teapot, error);
-    if (result == FLR_OK) result = flr_model_add_mesh(model, "teapot.stl", teapot, error);
-
-    flr_scene_part part = flr_default_scene_part();
-    part.name = "aircraft";
-    part.file = "aircraft.stl";
-    part.colour = 0xb9c4b0;
-    if (result == FLR_OK) result = flr_model_add_part(model, &part, error);
-
-    part = flr_default_scene_part();
-    part.name = "teapot";
-    part.file = "teapot.stl";
-    part.colour = 0xd65a31;
-    part.moving = true;
-    part.T_world_part = flr_kit_at(0.25, 0.02, 0.58);
-    if (result == FLR_OK) result = flr_model_add_part(model, &part, error);
-
+    flr_result result = add_aircraft(options->seed, model, error);
+    if (result == FLR_OK) result = add_teapot(options->seed, model, error);
     model->scene.voxel = 0.005;
     model->scene.camera.given = true;
     model->scene.camera.eye = v3(3.4, -0.805, 1.425);

@@ -18,7 +18,4 @@ void flr_aircraft_structure(flr_kit *kit);
 /* Ducts, pipes, wires, racks with boxes, below and above the floor. */
 void flr_aircraft_systems(flr_kit *kit);
 
-/* A teapot on z = 0 around the z axis, spout towards +x; 75 mm from spout to handle. */
-void flr_aircraft_teapot(flr_kit *kit);
-
 #endif

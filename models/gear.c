@@ -8,28 +8,6 @@
 
 enum { GEAR_TRIANGLES = 2760000, ACTUATOR_TRIANGLES = 40476 };
 
-static flr_result build_gear(uint64_t seed, flr_mesh **mesh, flr_error *error)
-{
-    flr_kit kit = flr_kit_begin(seed);
-    flr_gear_bogie(&kit);
-    flr_gear_strut(&kit);
-    flr_gear_braces(&kit);
-    flr_gear_bay(&kit);
-    flr_gear_lines(&kit);
-    flr_gear_corridor(&kit);
-    flr_kit_refine_to(&kit, GEAR_TRIANGLES);
-    return flr_kit_finish(&kit, mesh, error);
-}
-
-static flr_result build_actuator(uint64_t seed, flr_mesh **mesh, flr_error *error)
-{
-    flr_kit kit = flr_kit_begin(seed);
-    kit.chord = 0.0001;
-    flr_gear_actuator(&kit);
-    flr_kit_refine_to(&kit, ACTUATOR_TRIANGLES);
-    return flr_kit_finish(&kit, mesh, error);
-}
-
 /* ---- the way out ---- */
 
 /* a pose of the actuator's middle: yaw about z, then pitch (rod end up), then roll, in turns */
@@ -91,35 +69,41 @@ static size_t removal_path(flr_timed_pose *poses)
 
 /* ---- the scenario ---- */
 
-static flr_result build(const flr_scenario_options *options, flr_model *model, flr_error *error)
+static flr_result add_gear(uint64_t seed, flr_model *model, flr_error *error)
 {
-    flr_mesh *gear = NULL, *actuator = NULL;
-    flr_result result = build_gear(options->seed, &gear, error);
-    if (result == FLR_OK) result = flr_model_add_mesh(model, "gear.stl", gear, error);
-    if (result == FLR_OK) result = build_actuator(options->seed, &actuator, error);
-    if (result == FLR_OK) result = flr_model_add_mesh(model, "actuator.stl", actuator, error);
-
+    flr_kit kit = flr_kit_begin(seed);
+    flr_gear_bogie(&kit);
+    flr_gear_strut(&kit);
+    flr_gear_braces(&kit);
+    flr_gear_bay(&kit);
+    flr_gear_lines(&kit);
+    flr_gear_corridor(&kit);
+    flr_kit_refine_to(&kit, GEAR_TRIANGLES);
     flr_scene_part part = flr_default_scene_part();
-    part.name = "gear";
-    part.file = "gear.stl";
-    part.colour = 0xa8b2bd;
-    part.voxel = 0.0025;
-    if (result == FLR_OK) result = flr_model_add_part(model, &part, error);
+    part.name = "gear", part.file = "gear.stl", part.colour = 0xa8b2bd, part.voxel = 0.0025;
+    return flr_model_add_kit(model, &kit, &part, error);
+}
 
+static flr_result add_actuator(uint64_t seed, flr_model *model, flr_error *error)
+{
+    flr_kit kit = flr_kit_begin(seed);
+    kit.chord = 0.0001;
+    flr_gear_actuator(&kit);
+    flr_kit_refine_to(&kit, ACTUATOR_TRIANGLES);
     flr_timed_pose poses[REMOVAL_CAPACITY];
     size_t count = removal_path(poses);
-    part = flr_default_scene_part();
-    part.name = "actuator";
-    part.file = "actuator.stl";
-    part.colour = 0xe68a19;
-    part.moving = true;
-    part.voxel = 0.001;
-    part.T_world_part = poses[0].T_world_part;
-    if (result == FLR_OK) result = flr_model_add_part(model, &part, error);
-    if (result == FLR_OK)
-        result = flr_model_add_path(model, "gear_removal.txt", "removal", "actuator", poses, count,
-                                    error);
+    flr_scene_part part = flr_default_scene_part();
+    part.name = "actuator", part.file = "actuator.stl", part.colour = 0xe68a19, part.moving = true;
+    part.voxel = 0.001, part.T_world_part = poses[0].T_world_part;
+    flr_result result = flr_model_add_kit(model, &kit, &part, error);
+    if (result != FLR_OK) return result;
+    return flr_model_add_path(model, "gear_removal.txt", "removal", part.name, poses, count, error);
+}
 
+static flr_result build(const flr_scenario_options *options, flr_model *model, flr_error *error)
+{
+    flr_result result = add_gear(options->seed, model, error);
+    if (result == FLR_OK) result = add_actuator(options->seed, model, error);
     model->scene.voxel = 0.0025;
     model->scene.camera.given = true;
     model->scene.camera.eye = v3(-2.9, 3.6, 2.6);

@@ -55,8 +55,4 @@ typedef int64_t flr_long4 __attribute__((vector_size(32)));
 /* The right sides of the last three axes times this, so that their own rounding is covered. */
 #define FLR_PROBE_ROUND_UP 1.000002f
 
-/* Section 3.4 to the letter, in double precision: the box is centred and aligned, half[i] along axis i; the segment has
- * the middle m and reaches to m - w and m + w. Touching is overlap. */
-bool flr_segment_meets_box(const double m[3], const double w[3], const double half[3]);
-
 #endif

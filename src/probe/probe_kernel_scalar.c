@@ -3,18 +3,6 @@
 
 #include "probe/probe_kernel.h"
 
-bool flr_segment_meets_box(const double m[3], const double w[3], const double t[3])
-{
-    double x = fabs(w[0]), y = fabs(w[1]), z = fabs(w[2]);
-    if (fabs(m[0]) > x + t[0]) return false;
-    if (fabs(m[1]) > y + t[1]) return false;
-    if (fabs(m[2]) > z + t[2]) return false;
-    if (fabs(m[1] * w[2] - m[2] * w[1]) > t[1] * z + t[2] * y) return false;
-    if (fabs(m[0] * w[2] - m[2] * w[0]) > t[0] * z + t[2] * x) return false;
-    if (fabs(m[0] * w[1] - m[1] * w[0]) > t[0] * y + t[1] * x) return false;
-    return true;
-}
-
 /* x y / 32768, rounded: one instruction of the vector units */
 static inline int scaled(int16_t x, int16_t y) { return (x * y + 0x4000) >> 15; }
 

@@ -34,30 +34,6 @@ static double cut(const double m[3], const double w[3], const double t[3], doubl
     return to - from;
 }
 
-static void the_paper_s_test(void **state)
-{
-    (void)state;
-    flr_test_random r = flr_test_random_begin("the_paper_s_test");
-    int met = 0;
-    for (int i = 0; i < 10 * CASES; i++) {
-        double m[3], w[3], t[3];
-        for (int k = 0; k < 3; k++) {
-            m[k] = flr_test_random_range(&r, -1.2, 1.2);
-            w[k] = flr_test_random_below(&r, 5) ? flr_test_random_range(&r, -2, 2) : 0;
-            t[k] = flr_test_random_below(&r, 5) ? flr_test_random_range(&r, 0, 1) : 0;
-        }
-        bool got = flr_segment_meets_box(m, w, t);
-        met += got;
-        if (cut(m, w, t, -1e-9) >= 0) assert_true(got);
-        if (cut(m, w, t, 1e-9) < 0) assert_false(got);
-    }
-    assert_gt(met, CASES);
-    assert_lt(met, 9 * CASES);
-    /* touching is overlap */
-    const double t[3] = {1, 1, 1}, w[3] = {0, 0, 1}, m[3] = {1, 1, 2};
-    assert_true(flr_segment_meets_box(m, w, t));
-}
-
 /* Sixteen boxes of all shapes, in all orientations. */
 static void make_node(flr_test_random *r, flr_probe_node *node)
 {
@@ -169,7 +145,6 @@ static void blocks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_paper_s_test),
         cmocka_unit_test(boxes),
         cmocka_unit_test(blocks),
     };
