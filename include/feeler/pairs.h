@@ -140,6 +140,10 @@ FLR_API flr_result flr_pairs_make_coherent(flr_pairs *pairs, const bool *may_mov
 /* Another number of tests for all of them; no effect without any. RT safe. */
 FLR_API void flr_pairs_set_tests(flr_pairs *pairs, double tests);
 
+/* Measures how many tests this processor makes in so many seconds, on the engine with the most points
+ * (flr_coherent_calibrate()), and sets them for all. Returns the number; 0 without engines. Not RT safe. */
+FLR_API double flr_pairs_calibrate(flr_pairs *pairs, flr_env *env, double seconds);
+
 /* Forgets where everything was, after a jump back in time. RT safe. */
 FLR_API void flr_pairs_reset_coherent(flr_pairs *pairs);
 

@@ -84,6 +84,20 @@ void flr_pairs_set_tests(flr_pairs *pairs, double tests)
         flr_coherent_set_tests(pairs->coherent[i].engine, tests);
 }
 
+double flr_pairs_calibrate(flr_pairs *pairs, flr_env *env, double seconds)
+{
+    const pairs_coherent *largest = NULL;
+    for (uint32_t i = 0; i < pairs->coherent_count; i++)
+        if (!largest || pairs->coherent[i].shell->total > largest->shell->total)
+            largest = &pairs->coherent[i];
+    if (!largest) return 0;
+    const double tests = flr_coherent_calibrate(
+        largest->engine, env, place_of(pairs, largest->pair.shell)->part.T_world_part,
+        place_of(pairs, largest->pair.voxmap)->part.T_world_part, &pairs->def.params, seconds);
+    flr_pairs_set_tests(pairs, tests);
+    return tests;
+}
+
 void flr_pairs_reset_coherent(flr_pairs *pairs)
 {
     for (uint32_t i = 0; i < pairs->coherent_count; i++)
