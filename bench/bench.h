@@ -98,6 +98,10 @@ flr_result flr_bench_stability(flr_env *env, const flr_bench_options *options, F
 flr_result flr_bench_parts(flr_env *env, const flr_bench_options *options, FILE *out,
                            flr_error *error);
 
+/* Travel: parts of the axle are carried against its base by temporal coherence: time of a loop, travel limit, speed. */
+flr_result flr_bench_travel(flr_env *env, const flr_bench_options *options, FILE *out,
+                            flr_error *error);
+
 /* Fits: a simulated hand takes every tight fit apart, with each engine; FCL, ODE and Bullet beside, where they are built in. */
 flr_result flr_bench_fits(flr_env *env, const flr_bench_options *options, FILE *out,
                           flr_error *error);
