@@ -82,14 +82,13 @@ static uint32_t find_part(const axle *a, const char *name)
 static void carry(const axle *a, flr_world *world, uint32_t part, loops *to)
 {
     const flr_pose from = a->parts[part].body.T_world_part;
-    const flr_vec3 goal = flr_pose_apply(a->parts[0].body.T_world_part,
-                                         flr_box3_centre(a->parts[0].shape.box));
+    const flr_vec3 goal =
+        flr_pose_apply(a->parts[0].body.T_world_part, flr_box3_centre(a->parts[0].shape.box));
     flr_world_grab(world, 0, part);
     for (size_t i = 0; i < to->count; i++) {
         const double share = (double)i / (double)to->count;
         flr_world_input in = {.T_world_hand = from, .fresh = true};
-        in.T_world_hand.p =
-            flr_vec3_add_scaled(from.p, share, flr_vec3_sub(goal, from.p));
+        in.T_world_hand.p = flr_vec3_add_scaled(from.p, share, flr_vec3_sub(goal, from.p));
         flr_world_frame frame;
         const double begun = flr_bench_processor_us();
         flr_world_step(world, &in, &frame);
@@ -153,8 +152,7 @@ static flr_result plot(flr_env *env, const char *folder, const char *name, const
                        flr_error *error)
 {
     double us[TRAVEL_LOOPS], mm[TRAVEL_LOOPS];
-    for (size_t i = 0; i < l->count; i++)
-        us[i] = 1e6 * l->seconds[i], mm[i] = 1e3 * l->travel[i];
+    for (size_t i = 0; i < l->count; i++) us[i] = 1e6 * l->seconds[i], mm[i] = 1e3 * l->travel[i];
     const flr_plot_series series[] = {{.name = "time of a loop [us]", .y = us, .count = l->count},
                                       {.name = "travel limit [mm]", .y = mm, .count = l->count}};
     char title[128], path[4096];
@@ -183,8 +181,7 @@ static flr_result tell(flr_env *env, const flr_bench_options *options, const axl
         }
         if (result != FLR_OK) break;
         medians(l, paper[i].colliding, &seconds, &travel);
-        if (isfinite(seconds))
-            print_row(&paper[i], seconds, travel, options->json, i == 0, out);
+        if (isfinite(seconds)) print_row(&paper[i], seconds, travel, options->json, i == 0, out);
         fflush(out);
     }
     return result;
@@ -204,10 +201,11 @@ flr_result flr_bench_travel(flr_env *env, const flr_bench_options *options, FILE
     if (result == FLR_OK && options->json)
         fputs(", \"travel\": [", out);
     else if (result == FLR_OK)
-        fprintf(out,
-                "Kim 2004, Table 4.2: %zu loops, voxels of %.4g mm; the paper's slowest and fastest "
-                "machine, then ours\n%-25s %22s %24s %24s\n",
-                l->count, 1e3 * a.voxel, "", "loop [ms]", "maxTravel [cm]", "maxSpeed [m/s]");
+        fprintf(
+            out,
+            "Kim 2004, Table 4.2: %zu loops, voxels of %.4g mm; the paper's slowest and fastest "
+            "machine, then ours\n%-25s %22s %24s %24s\n",
+            l->count, 1e3 * a.voxel, "", "loop [ms]", "maxTravel [cm]", "maxSpeed [m/s]");
     if (result == FLR_OK) result = tell(env, options, &a, l, out, error);
     if (result == FLR_OK && options->json) fputs("]}\n", out);
     free_axle(&a);
