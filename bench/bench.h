@@ -88,6 +88,10 @@ flr_bench_subject flr_bench_stability;
 /* Parts: what a frame and an iteration of control cost with 1 to 1000 movable parts, idle and with one of them carried. */
 flr_bench_subject flr_bench_parts;
 
+/* Travel: parts of the axle are carried against its base by temporal coherence: time of a loop, travel limit, speed. */
+flr_result flr_bench_travel(flr_env *env, const flr_bench_options *options, FILE *out,
+                            flr_error *error);
+
 /* Fits: a simulated hand takes every tight fit apart, with each engine; FCL, ODE and Bullet beside, where they are built in. */
 flr_bench_subject flr_bench_fits;
 

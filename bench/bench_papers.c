@@ -24,6 +24,9 @@ static const struct experiment {
     {"approach", "Implicit sphere trees, Figures 3 to 6 (1000 contacts within 1 ms)",
      flr_bench_approach},
     {"falling", "Kim 2004, Figure 3.10 (15 moving parts at 200 Hz)", flr_bench_falling},
+    {"travel",
+     "Kim 2004, Table 4.2, Figures 4.5 and 4.6 (travel limit and speed of two parts of the axle)",
+     flr_bench_travel},
     {"collaboration",
      "Kim 2004, Tables 4.3 and 4.4 (loops of three users, with and without barrier); McNeely 2005, "
      "section 6.1 (100 updates a second, delay of a second)",

@@ -59,6 +59,9 @@ static const struct subject {
      "1 to 1000 movable parts, idle or one of them carried: microseconds a frame and an "
      "iteration of control",
      flr_bench_parts},
+    {"travel",
+     "parts of the axle carried against its base by temporal coherence: travel limit and speed",
+     flr_bench_travel},
     {"fits",
      "a hand takes tight fits apart: microseconds of a frame, distances; FCL, ODE, Bullet beside",
      flr_bench_fits},
@@ -69,7 +72,7 @@ static const struct subject {
     {"accuracy",
      "distances of the exact engine next to brute force, at random poses of fits and dirty meshes",
      flr_bench_accuracy},
-    {"papers", "the papers' tables and figures, each beside ours: runs seven of the subjects above",
+    {"papers", "the papers' tables and figures, each beside ours: runs eight of the subjects above",
      flr_bench_papers},
 };
 enum { BENCH_SUBJECTS = sizeof subjects / sizeof subjects[0] };

@@ -45,6 +45,7 @@ static const flr_option options[] = {
         "advanced: voxels of this size here, whatever the session has: larger ones for a "
         "slower machine; forces then differ between the two sides, and feeler warns everybody",
         .min = 1e-9),
+    FLR_SERVE_MEMORY(JOIN_AT(memory)),
     FLR_SERVE_CONTACT(JOIN_AT, "for everybody in the session", "the host's"),
     FLR_SWITCH(JOIN_AT(watch), "watch", "only watch: grab no parts"),
     FLR_OPTION(INTEGER, JOIN_AT(port), "port", "N",

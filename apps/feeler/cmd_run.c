@@ -33,7 +33,7 @@ typedef struct run_values {
     const char *hand, *part, *record, *poses, *device, *state, *resume;
     int64_t frames, seed;
     double rate, voxel, moving_voxel, speed, reach;
-    double friction, restitution, tests; /* NAN: not given; likewise the next three */
+    double friction, restitution, tests, max_time; /* NAN: not given; likewise the next three */
     double onset, strength, overlap;
     int integrator, engine, tool; /* engine, tool -1: not given */
     bool firm, paced, exact_hand, no_braking, no_cache, no_motion_check;
@@ -118,9 +118,14 @@ static flr_result make_stage(flr_cli *cli, const run_values *values, const char 
         return flr_fail(error, FLR_BAD_ARGUMENT,
                         "the queues of the coherent engine are in no state file; leave out --state "
                         "and --resume, or use --engine shell");
-    if (!isnan(values->tests) && j->setup.params.engine != FLR_ENGINE_COHERENT)
+    const bool limit = !isnan(values->tests) || !isnan(values->max_time);
+    if (limit && j->setup.params.engine != FLR_ENGINE_COHERENT)
         return flr_fail(error, FLR_BAD_ARGUMENT,
-                        "--tests is for --engine coherent: the other engines have no limit");
+                        "%s is for --engine coherent: the other engines have no limit",
+                        isnan(values->tests) ? "--max-time" : "--tests");
+    if (!isnan(values->tests) && !isnan(values->max_time))
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "--tests and --max-time say the same in two ways; give one of them");
     if (j->setup.tool == FLR_TOOL_POINT && values->part)
         return flr_fail(error, FLR_BAD_ARGUMENT,
                         "a point holds no part; leave out --part, or --tool grip takes one");
@@ -130,6 +135,12 @@ static flr_result make_stage(flr_cli *cli, const run_values *values, const char 
     const flr_world_params *made = flr_world_get_params(j->stage->world);
     j->setup.params.contact.force_layer = made->contact.force_layer;
     j->setup.params.exact.onset = made->exact.onset;
+    if (!isnan(values->max_time)) {
+        j->setup.params.tests =
+            flr_world_calibrate(j->stage->world, cli->env, values->max_time * 1e-6);
+        flr_print_note(cli, "%.0f point tests take %g us on this processor\n",
+                       j->setup.params.tests, values->max_time);
+    }
     j->setup.common = j->stage->resolution.voxel;
     if (j->setup.common > 0) flr_print_note(cli, "%s\n", j->stage->resolution.sentence);
     for (uint32_t i = 0; i < j->stage->parts.count; i++) j->moving += flr_stage_moves(j->stage, i);
@@ -434,6 +445,7 @@ static const run_values defaults = {.hand = "builtin:idle",
                                     .friction = NAN,
                                     .restitution = NAN,
                                     .tests = NAN,
+                                    .max_time = NAN,
                                     .onset = NAN,
                                     .overlap = NAN,
                                     .strength = NAN,
@@ -528,6 +540,10 @@ static const flr_option options[] = {
                "of --engine coherent: point tests that a frame has time for, 2000 in 2005; "
                "default: the scene's, else 20000",
                .min = 1, .max = 1e9),
+    FLR_OPTION(NUMBER, offsetof(run_values, max_time), "max-time", "US",
+               "of --engine coherent: microseconds that contact may take in a frame, from which "
+               "feeler measures --tests; a recording keeps the number",
+               .min = 1, .max = 1e6),
     FLR_OPTION(CHOICE, offsetof(run_values, integrator), "integrator",
                "implicit|explicit|quasi-static", "how bodies are moved; default implicit",
                .choices = integrator_choices),

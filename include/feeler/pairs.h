@@ -138,13 +138,17 @@ FLR_API bool flr_pairs_has_merged(const flr_pairs *pairs);
 /* Queries pairs by temporal coherence from now on (flr_coherent, feeler/contact.h): those that the
  * parts set so far can form, where one of the two `may_move` [def.parts]. Each gets an engine for
  * `tests` point tests a frame. The results stay the same; they come with a travel limit.
- * Other pairs, the merged static scene among them, are queried as before. Fails with FLR_NO_MEMORY,
+ * Other pairs, with the merged static scene or with paged voxels, are queried as before. Fails with FLR_NO_MEMORY,
  * and with FLR_TOO_LARGE where the engines would take more than 2 GB. Not RT safe. */
 FLR_API flr_result flr_pairs_make_coherent(flr_pairs *pairs, const bool *may_move, double tests,
                                            flr_error *error);
 
 /* Another number of tests for all of them; no effect without any. RT safe. */
 FLR_API void flr_pairs_set_tests(flr_pairs *pairs, double tests);
+
+/* Measures how many tests this processor makes in so many seconds, on the engine with the most points
+ * (flr_coherent_calibrate()), and sets them for all. Returns the number; 0 without engines. Not RT safe. */
+FLR_API double flr_pairs_calibrate(flr_pairs *pairs, flr_env *env, double seconds);
 
 /* Forgets where everything was, after a jump back in time. RT safe. */
 FLR_API void flr_pairs_reset_coherent(flr_pairs *pairs);

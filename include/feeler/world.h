@@ -229,6 +229,10 @@ FLR_API void flr_world_destroy(flr_world *world); /* NULL allowed; not RT safe *
 FLR_API void flr_world_set_params(flr_world *world, const flr_world_params *params);
 FLR_API const flr_world_params *flr_world_get_params(const flr_world *world);
 
+/* Coherent: measures how many point tests this processor makes in `seconds`, the longest that contact
+ * should take in a step, and sets them as `tests`. Returns them; 0 with another engine. Not RT safe. */
+FLR_API double flr_world_calibrate(flr_world *world, flr_env *env, double seconds);
+
 /* Static parts as one voxmap, see flr_pairs_set_merged(). Not taken, and false, where parts have
  * sphere trees or are queried by temporal coherence: these are asked one by one. */
 FLR_API bool flr_world_set_merged(flr_world *world, const flr_pairs_merged *merged);

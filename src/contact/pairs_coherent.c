@@ -15,13 +15,14 @@ void flr_pairs_free_coherent(flr_pairs *pairs)
     pairs->coherent_count = 0;
 }
 
-/* Can the two at these places touch at all? */
+/* Can the two at these places touch at all? Voxels that are paged are not for queues: what waits may not be there. */
 static bool may_touch(const flr_pairs *pairs, const bool *may_move, uint32_t low, uint32_t high)
 {
     const pairs_place *a = &pairs->places[low], *b = &pairs->places[high];
     const flr_pairs_shape *s = &a->part.shape, *t = &b->part.shape;
     return a->taken && b->taken && (may_move[low] || may_move[high]) &&
-           ((s->shell && t->table) || (t->shell && s->table));
+           ((s->shell && t->table) || (t->shell && s->table)) && !(s->table && s->table->paging) &&
+           !(t->table && t->table->paging);
 }
 
 /* How many pairs there are, and how many points they have together; fills the list where there is one. */
@@ -82,6 +83,20 @@ void flr_pairs_set_tests(flr_pairs *pairs, double tests)
 {
     for (uint32_t i = 0; i < pairs->coherent_count; i++)
         flr_coherent_set_tests(pairs->coherent[i].engine, tests);
+}
+
+double flr_pairs_calibrate(flr_pairs *pairs, flr_env *env, double seconds)
+{
+    const pairs_coherent *largest = NULL;
+    for (uint32_t i = 0; i < pairs->coherent_count; i++)
+        if (!largest || pairs->coherent[i].shell->total > largest->shell->total)
+            largest = &pairs->coherent[i];
+    if (!largest) return 0;
+    const double tests = flr_coherent_calibrate(
+        largest->engine, env, place_of(pairs, largest->pair.shell)->part.T_world_part,
+        place_of(pairs, largest->pair.voxmap)->part.T_world_part, &pairs->def.params, seconds);
+    flr_pairs_set_tests(pairs, tests);
+    return tests;
 }
 
 void flr_pairs_reset_coherent(flr_pairs *pairs)

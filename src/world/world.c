@@ -281,6 +281,13 @@ void flr_world_set_params(flr_world *w, const flr_world_params *params)
 
 const flr_world_params *flr_world_get_params(const flr_world *w) { return &w->params; }
 
+double flr_world_calibrate(flr_world *w, flr_env *env, double seconds)
+{
+    const double tests = flr_pairs_calibrate(w->pairs, env, seconds);
+    if (tests > 0) w->params.tests = tests;
+    return tests;
+}
+
 bool flr_world_set_merged(flr_world *w, const flr_pairs_merged *merged)
 {
     const bool one_by_one = w->impacts || w->def.params.engine == FLR_ENGINE_COHERENT;

@@ -192,8 +192,13 @@ if [ "$sanitized" = no ]; then
   [ -s approach/approach-random-time.svg ] && pass || fail "no plot of the random ways"
   expect 0 feeler bench falling --divide 20 --repeat 1 --json --plots plots
   json '(.falling | length) == 33 and (.falling | all(.us.broad <= .us.p50 and .us.p50 <= .us.p99 and .pairs.mean <= .pairs.most))'
+  json '(.frames | length) == 7 and (.frames | all(.us.p50 > 0 and .us.p50 <= .us.p99 and .us.p99 <= .us.max))'
   json '.growth | length == 2 and (.[0].lines | map(.exponent) | all(. > 0.3 and . < 3))'
   holds plots contact-ideas.svg contact-points.svg contact-voxels.svg contact-contacts.svg contact-coherent.svg contact-parts.svg contact-broad.svg
+  mkdir travel
+  expect 0 feeler bench travel --divide 4 --json --plots travel
+  json '(.travel | length) == 4 and (.travel | all(.ours.travel > 0 and .ours.speed > .paper.speed[1]))'
+  holds travel travel-ring.svg travel-housing.svg
   grep -q 'grows as x^' plots/contact-parts.svg || fail "the plot shows no exponent"
 fi
 finish

@@ -106,6 +106,12 @@ refuse 2 "the exact engine reads no voxels" run $scene --engine exact --memory 5
 refuse 2 "the coherent engine needs all voxels in memory" run $scene --engine coherent --memory 5MiB
 refuse 2 "are in no state file" run $scene --engine coherent --state s.flrstate
 refuse 2 "is for --engine coherent" run $scene --tests 2000
+refuse 2 "is for --engine coherent" run $scene --max-time 100
+refuse 2 "give one of them" run $scene --engine coherent --tests 2000 --max-time 100
+expect 0 feeler run $scene --hand path:turn --frames 100 --engine coherent --max-time 200 --record timed.mcap
+says 'point tests take 200 us'
+expect 0 feeler replay timed.mcap --json
+json '.same'
 expect 0 feeler run $scene --hand path:turn --frames 300 --json
 whole=$(hash_of)
 expect 0 feeler run $scene --hand path:turn --frames 300 --engine coherent --tests 1e6 --record coherent.mcap --json

@@ -36,6 +36,15 @@ run feeler join "$address" --token another-secret-than-this --no-devices
 says 'does not answer, or the token is another'
 waits 'is loaded: 2 parts' bob.out
 waits 'Bob has joined' ada.out
+# one with little memory reads voxels as they are needed
+XDG_CACHE_HOME=$scratch/dora feeler join "$address" --token-file token --no-devices --user Dora --memory 1MiB >dora.out 2>dora.err &
+dora=$!
+waits 'part "socket": .* read as they are needed' dora.out
+waits 'is loaded: 2 parts' dora.out
+waits 'Dora has joined' ada.out
+kill -TERM "$dora"
+wait "$dora" && pass || fail "feeler join --memory ended by TERM: exit $?"
+waits 'Dora has left' ada.out
 # one who watches takes nothing
 if command -v node >/dev/null && [ -d "$source_dir/web/node_modules/ws" ]; then
   XDG_CACHE_HOME=$scratch/cleo feeler join "$address" --token-file token --user Cleo --watch >cleo.out 2>cleo.err &

@@ -576,6 +576,20 @@ static void temporal_coherence(void **state)
     assert_lt(travel[2], travel[0]);
     assert_gt(syrup.late, 0);
     assert_false(flr_hash_equal(shell.hash, syrup.hash));
+
+    /* how many tests fit into a time; without queues there is nothing to measure */
+    flr_world_part parts[] = {floor_part(),
+                              solid(FLR_TEST_BOX, FLR_PART_MOVABLE, flr_vec3_make(0, 0, 0.02))};
+    flr_world_params params = flr_default_world_params();
+    flr_world *world = make(parts, 2, &params);
+    assert_eq(flr_world_calibrate(world, flr_env_real(), 1e-3), 0);
+    flr_world_destroy(world);
+    params.engine = FLR_ENGINE_COHERENT;
+    world = make(parts, 2, &params);
+    double tests = flr_world_calibrate(world, flr_env_real(), 1e-3);
+    assert_gt(tests, 1);
+    assert_eq(flr_world_get_params(world)->tests, tests);
+    flr_world_destroy(world);
 }
 
 int main(void)

@@ -1,0 +1,214 @@
+/* travel: the travel limit against the speed of a part (Kim 2004, Table 4.2, Figures 4.5 and 4.6)
+ *
+ * A hand takes a part of the axle and carries it from empty space against the axle base. Every pair is queried by temporal
+ * coherence, with time for as many tests as the processor makes in a millisecond. Each loop tells how long it took and how far
+ * parts may go in one; their quotient is the speed of the simulation (Eq. 4). */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/bench.h"
+#include "feeler/world.h"
+#include "models/models.h"
+#include "picture/plot.h"
+
+enum { TRAVEL_LOOPS = 2000, TRAVEL_PARTS = 16 };
+static const double farthest_voxels = 32; /* Eq. 3: of maxTravel */
+static const double budget = 1e-3;        /* s: Kim's maxTime */
+
+/* what Kim's slowest and fastest machine did, in seconds, metres and m/s */
+static const struct paper_row {
+    const char *part;
+    bool colliding;
+    double seconds[2], travel[2], speed[2];
+} paper[] = {
+    {"ring", false, {0.005078, 0.003043}, {0.024384, 0.024384}, {4.8019, 8.0131}},
+    {"ring", true, {0.01416, 0.004164}, {0.002652, 0.003048}, {0.1873, 0.7320}},
+    {"housing holder", false, {0.004969, 0.003846}, {0.005563, 0.009144}, {1.1195, 2.3775}},
+    {"housing holder", true, {0.02316, 0.005119}, {0.001074, 0.001908}, {0.0464, 0.3727}},
+};
+enum { TRAVEL_ROWS = sizeof paper / sizeof *paper };
+
+typedef struct axle {
+    flr_model model;
+    flr_part *shapes[TRAVEL_PARTS];
+    flr_world_part parts[TRAVEL_PARTS];
+    uint32_t count;
+    double voxel;
+} axle;
+
+/* of one loop */
+typedef struct loops {
+    size_t count;
+    double seconds[TRAVEL_LOOPS], travel[TRAVEL_LOOPS]; /* metres */
+    bool colliding[TRAVEL_LOOPS];
+} loops;
+
+static void free_axle(axle *a)
+{
+    for (uint32_t i = 0; i < TRAVEL_PARTS; i++) flr_part_destroy(a->shapes[i]);
+    flr_model_free(&a->model);
+}
+
+static flr_result make_axle(axle *a, unsigned divide, flr_error *error)
+{
+    flr_result result = flr_scenario_build(flr_scenario_find("axle"), NULL, &a->model, error);
+    if (result != FLR_OK) return result;
+    a->voxel = a->model.scene.voxel * (divide > 4 ? 4 : divide);
+    a->count = (uint32_t)a->model.part_count;
+    FLR_ASSERT(a->count <= TRAVEL_PARTS);
+    for (uint32_t i = 0; i < a->count && result == FLR_OK; i++) {
+        const flr_scene_part *p = &a->model.parts[i];
+        flr_part_def def = flr_default_part_def();
+        def.voxelize.voxel = a->voxel;
+        result = flr_part_create(flr_env_real(), flr_model_find_mesh(&a->model, p->file), &def,
+                                 &a->shapes[i], error);
+        if (result == FLR_OK)
+            a->parts[i] = flr_part_in_world(
+                a->shapes[i], p->moving ? FLR_PART_MOVABLE : FLR_PART_STATIC, p->T_world_part);
+    }
+    return result;
+}
+
+static uint32_t find_part(const axle *a, const char *name)
+{
+    uint32_t i = 0;
+    while (i < a->count && strcmp(a->model.parts[i].name, name) != 0) i++;
+    FLR_ASSERT(i < a->count);
+    return i;
+}
+
+/* Carries a part to the middle of the base, which it does not reach, and presses on. */
+static void carry(const axle *a, flr_world *world, uint32_t part, loops *to)
+{
+    const flr_pose from = a->parts[part].body.T_world_part;
+    const flr_vec3 goal =
+        flr_pose_apply(a->parts[0].body.T_world_part, flr_box3_centre(a->parts[0].shape.box));
+    flr_world_grab(world, 0, part);
+    for (size_t i = 0; i < to->count; i++) {
+        const double share = (double)i / (double)to->count;
+        flr_world_input in = {.T_world_hand = from, .fresh = true};
+        in.T_world_hand.p = flr_vec3_add_scaled(from.p, share, flr_vec3_sub(goal, from.p));
+        flr_world_frame frame;
+        const double begun = flr_bench_processor_us();
+        flr_world_step(world, &in, &frame);
+        to->seconds[i] = 1e-6 * (flr_bench_processor_us() - begun);
+        to->travel[i] = fmin(frame.max_travel, farthest_voxels * a->voxel);
+        to->colliding[i] = frame.contacts > 0;
+    }
+}
+
+static flr_result measure(const axle *a, const char *name, loops *to, double *tests,
+                          flr_error *error)
+{
+    flr_world_def def = flr_default_world_def();
+    def.parts = a->parts;
+    def.part_count = a->count;
+    def.params.engine = FLR_ENGINE_COHERENT;
+    flr_world *world;
+    flr_result result = flr_world_create(&def, &world, error);
+    if (result != FLR_OK) return result;
+    *tests = flr_world_calibrate(world, flr_env_real(), budget);
+    carry(a, world, find_part(a, name), to);
+    flr_world_destroy(world);
+    return FLR_OK;
+}
+
+/* The medians of the loops with or without contact; NAN where there are none. */
+static void medians(const loops *l, bool colliding, double *seconds, double *travel)
+{
+    double times[TRAVEL_LOOPS], ways[TRAVEL_LOOPS];
+    size_t count = 0;
+    for (size_t i = 0; i < l->count; i++) {
+        if (l->colliding[i] != colliding) continue;
+        times[count] = l->seconds[i];
+        ways[count++] = l->travel[i];
+    }
+    *seconds = count ? flr_bench_percentile(times, count, 0.5) : NAN;
+    *travel = count ? flr_bench_percentile(ways, count, 0.5) : NAN;
+}
+
+static void print_row(const struct paper_row *p, double seconds, double travel, bool json,
+                      bool first, FILE *out)
+{
+    const double speed = travel / seconds;
+    if (json)
+        fprintf(out,
+                "%s\n  {\"part\": \"%s\", \"colliding\": %s, \"paper\": {\"seconds\": [%g, %g], "
+                "\"travel\": [%g, %g], \"speed\": [%g, %g]}, \"ours\": {\"seconds\": %.6g, "
+                "\"travel\": %.6g, \"speed\": %.6g}}",
+                first ? "" : ",", p->part, p->colliding ? "true" : "false", p->seconds[0],
+                p->seconds[1], p->travel[0], p->travel[1], p->speed[0], p->speed[1], seconds,
+                travel, speed);
+    else
+        fprintf(out, "%-15s %-9s %6.2f %6.2f %8.4f %7.3f %7.3f %8.3f %7.3f %7.3f %8.2f\n", p->part,
+                p->colliding ? "colliding" : "free", 1e3 * p->seconds[0], 1e3 * p->seconds[1],
+                1e3 * seconds, 1e2 * p->travel[0], 1e2 * p->travel[1], 1e2 * travel, p->speed[0],
+                p->speed[1], speed);
+}
+
+/* Figures 4.5 and 4.6: the time of a loop and the travel limit along the way. */
+static flr_result plot(flr_env *env, const char *folder, const char *name, const loops *l,
+                       flr_error *error)
+{
+    double us[TRAVEL_LOOPS], mm[TRAVEL_LOOPS];
+    for (size_t i = 0; i < l->count; i++) us[i] = 1e6 * l->seconds[i], mm[i] = 1e3 * l->travel[i];
+    const flr_plot_series series[] = {{.name = "time of a loop [us]", .y = us, .count = l->count},
+                                      {.name = "travel limit [mm]", .y = mm, .count = l->count}};
+    char title[128], path[4096];
+    snprintf(title, sizeof title, "%s, carried against the axle base", name);
+    snprintf(path, sizeof path, "%s/travel-%s.svg", folder, strchr(name, ' ') ? "housing" : name);
+    flr_plot_def def = flr_default_plot_def();
+    def.title = title;
+    def.x_label = "loop";
+    def.y_label = "us, mm";
+    def.log_y = true;
+    def.series = series;
+    def.series_count = 2;
+    return flr_plot_write(env, path, &def, error);
+}
+
+static flr_result tell(flr_env *env, const flr_bench_options *options, const axle *a, loops *l,
+                       FILE *out, flr_error *error)
+{
+    flr_result result = FLR_OK;
+    for (size_t i = 0; i < TRAVEL_ROWS && result == FLR_OK; i++) {
+        double tests, seconds, travel;
+        if (i % 2 == 0) {
+            result = measure(a, paper[i].part, l, &tests, error);
+            if (result == FLR_OK && options->plots)
+                result = plot(env, options->plots, paper[i].part, l, error);
+        }
+        if (result != FLR_OK) break;
+        medians(l, paper[i].colliding, &seconds, &travel);
+        if (isfinite(seconds)) print_row(&paper[i], seconds, travel, options->json, i == 0, out);
+        fflush(out);
+    }
+    return result;
+}
+
+flr_result flr_bench_travel(flr_env *env, const flr_bench_options *options, FILE *out,
+                            flr_error *error)
+{
+    flr_bench_conditions conditions = flr_bench_look(env);
+    if (options->json) fputs("{", out);
+    flr_bench_print_conditions(&conditions, options->json, out);
+    axle a = {0};
+    loops *l = calloc(1, sizeof *l);
+    if (!l) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    l->count = TRAVEL_LOOPS / options->divide ? TRAVEL_LOOPS / options->divide : 1;
+    flr_result result = make_axle(&a, options->divide, error);
+    if (result == FLR_OK && options->json)
+        fputs(", \"travel\": [", out);
+    else if (result == FLR_OK)
+        fprintf(
+            out,
+            "Kim 2004, Table 4.2: %zu loops, voxels of %.4g mm; the paper's slowest and fastest "
+            "machine, then ours\n%-25s %22s %24s %24s\n",
+            l->count, 1e3 * a.voxel, "", "loop [ms]", "maxTravel [cm]", "maxSpeed [m/s]");
+    if (result == FLR_OK) result = tell(env, options, &a, l, out, error);
+    if (result == FLR_OK && options->json) fputs("]}\n", out);
+    free_axle(&a);
+    free(l);
+    return result;
+}
