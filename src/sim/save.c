@@ -19,13 +19,14 @@ typedef struct save_job {
     flr_part_list members;     /* T_start: where they are now */
     flr_scene_group *groups;   /* [group_count], as the scene has them */
     flr_group_list group_list; /* a copy of the engine's */
-    flr_scene_joint *joints;   /* [joint_count], as they are with the parts where they are now; names are in `members` */
+    flr_scene_joint *
+        joints; /* [joint_count], as they are with the parts where they are now; names are in `members` */
     uint32_t joint_count;
-    flr_scene *previous;       /* what is replaced; NULL: nothing */
-    flr_file *lock;            /* of the folder of meshes, while they are written */
-    bool locked;               /* it is held: the file system has locks */
-    bool reused;               /* a mesh was there already */
-    bool named;                /* by a user: the access rights are those of any file */
+    flr_scene *previous; /* what is replaced; NULL: nothing */
+    flr_file *lock;      /* of the folder of meshes, while they are written */
+    bool locked;         /* it is held: the file system has locks */
+    bool reused;         /* a mesh was there already */
+    bool named;          /* by a user: the access rights are those of any file */
 } save_job;
 
 /* "dir/plan.json" has its meshes in "dir/plan_parts". */
@@ -344,8 +345,8 @@ static bool copy_joints(const flr_engine *e, save_job *s)
         return false;
     s->joints = calloc(s->members.joint_count + 1u, sizeof *s->joints);
     for (uint32_t i = 0; s->joints && i < s->members.joint_count; i++)
-        s->joint_count +=
-            flr_joint_moved(&s->members.joints[i], &e->members, &s->members, &s->joints[s->joint_count]);
+        s->joint_count += flr_joint_moved(&s->members.joints[i], &e->members, &s->members,
+                                          &s->joints[s->joint_count]);
     return s->joints != NULL;
 }
 

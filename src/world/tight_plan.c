@@ -190,7 +190,8 @@ typedef struct linked_points {
 } linked_points;
 
 /* The contacts of all parts of the body of members[at]; first, those that give way. */
-static linked_points gather_linked(flr_world *w, const uint32_t *members, uint32_t count, uint32_t at)
+static linked_points gather_linked(flr_world *w, const uint32_t *members, uint32_t count,
+                                   uint32_t at)
 {
     flr_tight *e = w->tight;
     const flr_tight_points all = e->points;
@@ -202,7 +203,8 @@ static linked_points gather_linked(flr_world *w, const uint32_t *members, uint32
         gather(w, members[i]);
     }
     found.count = e->points.count - all.count;
-    const uint32_t end = (e->points.count + FLR_TIGHT_LANES - 1) / FLR_TIGHT_LANES * FLR_TIGHT_LANES;
+    const uint32_t end =
+        (e->points.count + FLR_TIGHT_LANES - 1) / FLR_TIGHT_LANES * FLR_TIGHT_LANES;
     const uint32_t *others = e->others;
     e->points = points_of(&all, found.first, found.count);
     e->others += found.first;
