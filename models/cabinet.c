@@ -27,7 +27,8 @@ static flr_result add_frame(flr_model *model, uint64_t seed, flr_error *error)
     flr_kit_box(&kit, flr_kit_at(200 * mm, 291 * mm, 250 * mm), 400 * mm, 18 * mm, 500 * mm, 0);
     for (int i = 0; i < 3; i++) { /* bottom, shelf, top */
         static const double height[] = {9, 170, 491};
-        flr_kit_box(&kit, flr_kit_at(200 * mm, 141 * mm, height[i] * mm), 364 * mm, 282 * mm, 18 * mm, 0);
+        flr_kit_box(&kit, flr_kit_at(200 * mm, 141 * mm, height[i] * mm), 364 * mm, 282 * mm,
+                    18 * mm, 0);
     }
     return add(model, &kit, "cabinet", "cabinet.stl", NULL, false, 0x9aa7b5, error);
 }
@@ -35,13 +36,16 @@ static flr_result add_frame(flr_model *model, uint64_t seed, flr_error *error)
 static flr_result add_door(flr_model *model, uint64_t seed, flr_error *error)
 {
     flr_kit kit = flr_kit_begin(seed);
-    flr_kit_box(&kit, flr_kit_at(200 * mm, -12 * mm, 340 * mm), 392 * mm, 18 * mm, 312 * mm, 1 * mm);
+    flr_kit_box(&kit, flr_kit_at(200 * mm, -12 * mm, 340 * mm), 392 * mm, 18 * mm, 312 * mm,
+                1 * mm);
     flr_result result = add(model, &kit, "panel", "panel.stl", "door", true, 0xd9a05b, error);
     if (result != FLR_OK) return result;
     kit = flr_kit_begin(seed);
-    flr_kit_rounded_cylinder(&kit, flr_kit_at(360 * mm, -41 * mm, 290 * mm), 6 * mm, 100 * mm, 2 * mm);
+    flr_kit_rounded_cylinder(&kit, flr_kit_at(360 * mm, -41 * mm, 290 * mm), 6 * mm, 100 * mm,
+                             2 * mm);
     for (int i = 0; i < 2; i++)
-        flr_kit_cylinder(&kit, flr_kit_turn_x(flr_kit_at(360 * mm, -21 * mm, (305 + 70 * i) * mm), 0.25),
+        flr_kit_cylinder(&kit,
+                         flr_kit_turn_x(flr_kit_at(360 * mm, -21 * mm, (305 + 70 * i) * mm), 0.25),
                          4 * mm, 16 * mm);
     return add(model, &kit, "handle", "handle.stl", "door", true, 0x59636e, error);
 }
@@ -52,13 +56,14 @@ static flr_result add_drawer(flr_model *model, uint64_t seed, flr_error *error)
     flr_kit_box(&kit, flr_kit_at(200 * mm, -12 * mm, 90 * mm), 392 * mm, 18 * mm, 172 * mm, 1 * mm);
     flr_kit_box(&kit, flr_kit_at(200 * mm, 137 * mm, 29 * mm), 356 * mm, 276 * mm, 10 * mm, 0);
     for (int i = 0; i < 2; i++)
-        flr_kit_box(&kit, flr_kit_at((27 + 346 * i) * mm, 137 * mm, 87 * mm), 10 * mm, 276 * mm, 104 * mm, 0);
+        flr_kit_box(&kit, flr_kit_at((27 + 346 * i) * mm, 137 * mm, 87 * mm), 10 * mm, 276 * mm,
+                    104 * mm, 0);
     flr_kit_box(&kit, flr_kit_at(200 * mm, 270 * mm, 87 * mm), 334 * mm, 10 * mm, 104 * mm, 0);
     flr_result result = add(model, &kit, "tray", "tray.stl", "drawer", true, 0x7fb08a, error);
     if (result != FLR_OK) return result;
     kit = flr_kit_begin(seed);
-    flr_kit_rounded_cylinder(&kit, flr_kit_turn_x(flr_kit_at(200 * mm, -21 * mm, 90 * mm), 0.25), 12 * mm,
-                             25 * mm, 3 * mm);
+    flr_kit_rounded_cylinder(&kit, flr_kit_turn_x(flr_kit_at(200 * mm, -21 * mm, 90 * mm), 0.25),
+                             12 * mm, 25 * mm, 3 * mm);
     return add(model, &kit, "knob", "knob.stl", "drawer", true, 0x59636e, error);
 }
 
@@ -78,7 +83,8 @@ static flr_result build(const flr_scenario_options *options, flr_model *model, f
     static const flr_scene_group groups[] = {{.name = "door", .rigid = true},
                                              {.name = "drawer", .rigid = true}};
     static flr_scene_joint joints[3];
-    for (int i = 0; i < 3; i++) joints[i] = (flr_scene_joint){.a = "cabinet", .joint = flr_default_joint()};
+    for (int i = 0; i < 3; i++)
+        joints[i] = (flr_scene_joint){.a = "cabinet", .joint = flr_default_joint()};
     joints[0].name = "hinge", joints[0].b = "door";
     flr_joint *hinge = &joints[0].joint;
     hinge->kind = FLR_JOINT_REVOLUTE;

@@ -12,8 +12,8 @@
 
 /* in the order of the table in docs/models.md */
 static const flr_scenario *const scenarios[] = {
-    &flr_scenario_bay,      &flr_scenario_ball,    &flr_scenario_gear,   &flr_scenario_aircraft,
-    &flr_scenario_axle,     &flr_scenario_falling, &flr_scenario_probes, &flr_scenario_probe,
+    &flr_scenario_bay,      &flr_scenario_ball,    &flr_scenario_gear,    &flr_scenario_aircraft,
+    &flr_scenario_axle,     &flr_scenario_falling, &flr_scenario_probes,  &flr_scenario_probe,
     &flr_scenario_approach, &flr_scenario_pair,    &flr_scenario_cabinet,
 };
 

@@ -169,7 +169,9 @@ const flr_command flr_cmd_scene = {
         "equal names are numbered: bolt:1, bolt:2.\n\n"
         "A pattern matches the name of a part, of a group around it, or both as a path: pump, "
         "'bolt*', 'pump/bolt*'.\n\n"
-        "Faces that cannot be meshed are healed, or left out and listed.",
+        "Faces that cannot be meshed are healed, or left out and listed.\n\n"
+        "A robot description, URDF or MJCF, becomes a scene with joints: its base stays, all other "
+        "links move.",
     .options = options,
     .examples = examples,
     .exits = exits,

@@ -289,9 +289,10 @@ static int check_arguments(flr_cli *cli, const sweep_values *values, const char 
     const bool scene = flr_is_scene(path);
     const char *wrong = NULL;
     if (scene && !values->path)
-        wrong = "a scene needs --joint NAME or --path NAME, the motion to sweep; feeler info lists its paths";
-    else if (values->joints.from || values->joints.to || values->joints.csv || values->joints.plot ||
-             values->joints.volume)
+        wrong = "a scene needs --joint NAME or --path NAME, the motion to sweep; feeler info lists "
+                "its paths";
+    else if (values->joints.from || values->joints.to || values->joints.csv ||
+             values->joints.plot || values->joints.volume)
         wrong = "--from, --to, --csv, --plot and --volume go with --joint";
     else if (scene && (values->poses || values->against || values->pose_unit > 0))
         wrong = "a scene has paths and parts of its own: --path NAME alone tells all";
@@ -318,12 +319,14 @@ static int exit_of(flr_result result)
 
 static int run_joints(flr_cli *cli, const sweep_values *values, const char *path)
 {
-    const flr_mesh_options options = flr_input_mesh_options(&values->input, values->joints.tolerance);
+    const flr_mesh_options options =
+        flr_input_mesh_options(&values->input, values->joints.tolerance);
     const char *wrong = NULL;
     if (!flr_is_scene(path))
         wrong = "--joint is for scenes, which name their joints";
     else if (values->poses || values->path || values->against || values->out)
-        wrong = "--joint needs no --poses, --path, --against or --out; --volume writes the space that is swept";
+        wrong = "--joint needs no --poses, --path, --against or --out; --volume writes the space "
+                "that is swept";
     else if (values->joints.volume && !flr_swept_mesh_is_name(values->joints.volume))
         wrong = "--volume: the name of a mesh ends in .stl, .ply, .obj or .glb";
     if (wrong) return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT, "%s", wrong);
@@ -361,19 +364,22 @@ static const char *const usage[] = {"SCENE --joint NAME [--from A --to B] [optio
                                     "MOVING --poses FILE --voxel SIZE [options]",
                                     "SCENE --path NAME [options]", NULL};
 static const flr_option options[] = {
-    FLR_OPTION(TEXT, JOINTS_AT(joint), "joint", "NAMES",
-               "the joint to move; or several: hinge=0..120deg,rails=0..20cm one after the other, with + "
-               "in place of the comma together; NAME.slide: along the axis of a cylindrical joint",
-               .letter = 'j'),
-    FLR_OPTION(TEXT, JOINTS_AT(from), "from", "PLACE",
-               "where the joint begins, such as 0deg or 10mm; default: the start, or with neither --from "
-               "nor --to its lower limit"),
+    FLR_OPTION(
+        TEXT, JOINTS_AT(joint), "joint", "NAMES",
+        "the joint to move; or several: hinge=0..120deg,rails=0..20cm one after the other, with + "
+        "in place of the comma together; NAME.slide: along the axis of a cylindrical joint",
+        .letter = 'j'),
+    FLR_OPTION(
+        TEXT, JOINTS_AT(from), "from", "PLACE",
+        "where the joint begins, such as 0deg or 10mm; default: the start, or with neither --from "
+        "nor --to its lower limit"),
     FLR_OPTION(TEXT, JOINTS_AT(to), "to", "PLACE",
                "where it ends, such as 120deg; default: its upper limit"),
     FLR_OPTION(SIZE, JOINTS_AT(clearance), "clearance", "SIZE",
                "joints: stop where parts come nearer than this; default: where they touch"),
     FLR_OPTION(INTEGER, JOINTS_AT(samples), "samples", "N",
-               "joints: places at which the clearance is measured; default 121", .min = 2, .max = 100000),
+               "joints: places at which the clearance is measured; default 121", .min = 2,
+               .max = 100000),
     FLR_OPTION(PATH, JOINTS_AT(csv), "csv", "FILE", "joints: write the clearance as a table"),
     FLR_OPTION(PATH, JOINTS_AT(plot), "plot", "FILE", "joints: draw the clearance, as SVG"),
     FLR_OPTION(PATH, JOINTS_AT(volume), "volume", "FILE",
@@ -415,8 +421,10 @@ static const flr_example examples[] = {
     {NULL, NULL},
 };
 static const flr_exit_text exits[] = {
-    {FLR_EXIT_OK, "joints: all of the motion is free; else: done, whatever stands in the swept volume"},
-    {FLR_EXIT_FAILED, "joints: something is in the way; memory ran out; a file could not be written"},
+    {FLR_EXIT_OK,
+     "joints: all of the motion is free; else: done, whatever stands in the swept volume"},
+    {FLR_EXIT_FAILED,
+     "joints: something is in the way; memory ran out; a file could not be written"},
     {FLR_EXIT_USAGE, "the command line is wrong, or a voxel size does not suit; nothing was done"},
     {FLR_EXIT_INPUT, "a part, the scene or the poses cannot be used"},
     {FLR_EXIT_STOPPED, "stopped by Ctrl-C; nothing was written"},
@@ -428,10 +436,13 @@ const flr_command flr_cmd_sweep = {
     .summary = "how far joints can move, or the room that a part takes",
     .usage = usage,
     .description =
-        "With --joint, joints of a scene are moved continuously, not pose by pose: no contact is missed, "
-        "and the place of the first one is found to better than 0.01 degrees. Distances are exact. Parts "
+        "With --joint, joints of a scene are moved continuously, not pose by pose: no contact is "
+        "missed, "
+        "and the place of the first one is found to better than 0.01 degrees. Distances are exact. "
+        "Parts "
         "that a joint ties and parts of a rigid group are not checked against each other.\n\n"
-        "Without it, the part is moved from pose to pose, straight and turning evenly, in steps in which none "
+        "Without it, the part is moved from pose to pose, straight and turning evenly, in steps in "
+        "which none "
         "of its points moves farther than half a voxel; all voxels that it touches or fills on the "
         "way are the swept volume. Said is its volume: the estimate counts half of each surface "
         "voxel, the numbers behind it none and all of them.\n\n"

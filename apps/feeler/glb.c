@@ -40,21 +40,28 @@ flr_result flr_glb_write(flr_env *env, const char *path, const flr_border *b, fl
     char text[TEXT];
     float low[3], high[3];
     size_t size = 0;
-    if (b->triangle_count == 0 || 12 * (b->vertex_count + b->triangle_count) > UINT32_MAX - 2 * TEXT)
-        return flr_fail(error, FLR_TOO_LARGE, "%s: the mesh does not fit; allow a larger tolerance", path);
+    if (b->triangle_count == 0 ||
+        12 * (b->vertex_count + b->triangle_count) > UINT32_MAX - 2 * TEXT)
+        return flr_fail(error, FLR_TOO_LARGE, "%s: the mesh does not fit; allow a larger tolerance",
+                        path);
     uint8_t *content = make_content(b, &size, low, high);
     if (!content) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
     int length = snprintf(
         text, sizeof text,
-        "{\"asset\":{\"version\":\"2.0\",\"generator\":\"feeler\"},\"scene\":0,\"scenes\":[{\"nodes\":[0]}],"
-        "\"nodes\":[{\"mesh\":0,\"name\":\"swept\"}],\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0},"
-        "\"indices\":1}]}],\"accessors\":[{\"bufferView\":0,\"componentType\":5126,\"count\":%zu,\"type\":\"VEC3\","
-        "\"min\":[%.9g,%.9g,%.9g],\"max\":[%.9g,%.9g,%.9g]},{\"bufferView\":1,\"componentType\":5125,\"count\":%zu,"
+        "{\"asset\":{\"version\":\"2.0\",\"generator\":\"feeler\"},\"scene\":0,\"scenes\":[{"
+        "\"nodes\":[0]}],"
+        "\"nodes\":[{\"mesh\":0,\"name\":\"swept\"}],\"meshes\":[{\"primitives\":[{\"attributes\":{"
+        "\"POSITION\":0},"
+        "\"indices\":1}]}],\"accessors\":[{\"bufferView\":0,\"componentType\":5126,\"count\":%zu,"
+        "\"type\":\"VEC3\","
+        "\"min\":[%.9g,%.9g,%.9g],\"max\":[%.9g,%.9g,%.9g]},{\"bufferView\":1,\"componentType\":"
+        "5125,\"count\":%zu,"
         "\"type\":\"SCALAR\"}],\"bufferViews\":[{\"buffer\":0,\"byteLength\":%zu,\"target\":34962},"
-        "{\"buffer\":0,\"byteOffset\":%zu,\"byteLength\":%zu,\"target\":34963}],\"buffers\":[{\"byteLength\":%zu}]}",
-        b->vertex_count, (double)low[0], (double)low[1], (double)low[2], (double)high[0], (double)high[1],
-        (double)high[2], 3 * b->triangle_count, 12 * b->vertex_count, 12 * b->vertex_count,
-        12 * b->triangle_count, size);
+        "{\"buffer\":0,\"byteOffset\":%zu,\"byteLength\":%zu,\"target\":34963}],\"buffers\":[{"
+        "\"byteLength\":%zu}]}",
+        b->vertex_count, (double)low[0], (double)low[1], (double)low[2], (double)high[0],
+        (double)high[1], (double)high[2], 3 * b->triangle_count, 12 * b->vertex_count,
+        12 * b->vertex_count, 12 * b->triangle_count, size);
     while (length % 4) text[length++] = ' ';
     uint8_t head[20], chunk[8];
     put32(head, 0x46546c67), put32(head + 4, 2);

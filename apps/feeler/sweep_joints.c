@@ -22,8 +22,8 @@ typedef struct joints_job {
     const flr_sweep_joints_values *values;
     flr_scene *scene;
     flr_mechanism *mechanism;
-    flr_mesh **meshes;     /* [part_count]; those of parts that share one are the same */
-    flr_fit **fits;        /* likewise */
+    flr_mesh **meshes; /* [part_count]; those of parts that share one are the same */
+    flr_fit **fits;    /* likewise */
     flr_pose *T_world_part;
     flr_joint_travel travels[MAX_TRAVELS];
     uint32_t first[MAX_TRAVELS + 1];
@@ -62,12 +62,13 @@ static bool is_slide(const joints_job *j, const flr_joint_travel *t)
 }
 
 /* "120deg", "2.1rad", "90": an angle; or a length, plain numbers in the scene's unit */
-static flr_result read_place(const joints_job *j, const flr_joint_travel *t, const char *text, double *to,
-                             flr_error *error)
+static flr_result read_place(const joints_job *j, const flr_joint_travel *t, const char *text,
+                             double *to, flr_error *error)
 {
     const char *end = text;
     double value = 0;
-    if (flr_number_parse(text, &value, &end, NULL) == FLR_OK && isfinite(value) && !is_slide(j, t)) {
+    if (flr_number_parse(text, &value, &end, NULL) == FLR_OK && isfinite(value) &&
+        !is_slide(j, t)) {
         if (strcmp(end, "rad") == 0) {
             *to = value;
             return FLR_OK;
@@ -78,7 +79,8 @@ static flr_result read_place(const joints_job *j, const flr_joint_travel *t, con
         }
     }
     if (!is_slide(j, t))
-        return flr_fail(error, FLR_BAD_ARGUMENT, "\"%.40s\" is no angle; write 120deg or 2.1rad", text);
+        return flr_fail(error, FLR_BAD_ARGUMENT, "\"%.40s\" is no angle; write 120deg or 2.1rad",
+                        text);
     const bool negative = *text == '-';
     flr_error why;
     if (strspn(text + negative, "0.") == strlen(text + negative) && text[negative]) {
@@ -112,8 +114,8 @@ static flr_result find_joint(joints_job *j, const char *name, flr_joint_travel *
     const char *meant = NULL;
     for (size_t i = 0; i < j->scene->joint_count && !meant; i++)
         meant = flr_suggest(name, &j->scene->joints[i].name, 1);
-    return flr_fail(error, FLR_NOT_FOUND, "%s has no joint \"%.60s\"; %s \"%.60s\"", j->scene->path, name,
-                    meant ? "did you mean" : "it has, for example,",
+    return flr_fail(error, FLR_NOT_FOUND, "%s has no joint \"%.60s\"; %s \"%.60s\"", j->scene->path,
+                    name, meant ? "did you mean" : "it has, for example,",
                     meant ? meant : j->scene->joints[0].name);
 }
 
@@ -134,14 +136,18 @@ static flr_result read_travel(joints_job *j, char *text, flr_joint_travel *t, fl
     if (result != FLR_OK) return result;
     const flr_joint *joint = &joint_of(j, t)->joint;
     const flr_joint_axis *axis = is_slide(j, t) ? &joint->slide : &joint->turn;
-    if (joint->kind == FLR_JOINT_FIXED || joint->kind == FLR_JOINT_PLANAR || joint->kind == FLR_JOINT_BALL)
-        return flr_fail(error, FLR_BAD_ARGUMENT, "joint \"%s\" is %s: it has no single motion to sweep", text,
+    if (joint->kind == FLR_JOINT_FIXED || joint->kind == FLR_JOINT_PLANAR ||
+        joint->kind == FLR_JOINT_BALL)
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "joint \"%s\" is %s: it has no single motion to sweep", text,
                         flr_joint_kind_name(joint->kind));
     if (t->slide && joint->kind != FLR_JOINT_CYLINDRICAL)
-        return flr_fail(error, FLR_BAD_ARGUMENT, "joint \"%s\" is %s: only cylindrical ones have \".slide\"",
-                        text, flr_joint_kind_name(joint->kind));
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "joint \"%s\" is %s: only cylindrical ones have \".slide\"", text,
+                        flr_joint_kind_name(joint->kind));
     if (!to && !axis->limited)
-        return flr_fail(error, FLR_BAD_ARGUMENT, "joint \"%s\" has no limits: say --from and --to", text);
+        return flr_fail(error, FLR_BAD_ARGUMENT, "joint \"%s\" has no limits: say --from and --to",
+                        text);
     t->from = axis->limited && !from && !to ? axis->low : 0;
     t->to = axis->high;
     if (from) result = read_place(j, t, from, &t->from, error);
@@ -150,8 +156,10 @@ static flr_result read_travel(joints_job *j, char *text, flr_joint_travel *t, fl
     uint32_t island;
     if (flr_mechanism_freedom(j->mechanism, t->joint, &island) == FLR_MECHANISM_NONE)
         return flr_fail(error, FLR_BAD_ARGUMENT,
-                        "joint \"%s\" closes a loop of joints; sweep another one of that loop", text);
-    if (axis->limited && (fmin(t->from, t->to) < axis->low - 1e-9 || fmax(t->from, t->to) > axis->high + 1e-9))
+                        "joint \"%s\" closes a loop of joints; sweep another one of that loop",
+                        text);
+    if (axis->limited &&
+        (fmin(t->from, t->to) < axis->low - 1e-9 || fmax(t->from, t->to) > axis->high + 1e-9))
         flr_warn(j->cli, "joint \"%s\" goes beyond its limits", text);
     return FLR_OK;
 }
@@ -162,7 +170,8 @@ static flr_result read_travels(joints_job *j, flr_error *error)
     char text[MAX_MOTION_BYTES];
     uint32_t count = 0, stages = 0;
     if (strlen(j->values->joint) >= sizeof text)
-        return flr_fail(error, FLR_BAD_ARGUMENT, "--joint: more than %d bytes", MAX_MOTION_BYTES - 1);
+        return flr_fail(error, FLR_BAD_ARGUMENT, "--joint: more than %d bytes",
+                        MAX_MOTION_BYTES - 1);
     snprintf(text, sizeof text, "%s", j->values->joint);
     for (char *stage = text, *next; stage; stage = next) {
         next = strchr(stage, ',');
@@ -172,7 +181,8 @@ static flr_result read_travels(joints_job *j, flr_error *error)
             plus = strchr(one, '+');
             if (plus) *plus++ = 0;
             if (count == MAX_TRAVELS || stages == MAX_TRAVELS)
-                return flr_fail(error, FLR_BAD_ARGUMENT, "--joint: more than %d motions", MAX_TRAVELS);
+                return flr_fail(error, FLR_BAD_ARGUMENT, "--joint: more than %d motions",
+                                MAX_TRAVELS);
             flr_result result = read_travel(j, one, &j->travels[count], error);
             if (result != FLR_OK) return result;
             count++;
@@ -187,7 +197,8 @@ static flr_result read_travels(joints_job *j, flr_error *error)
 
 /* ---- loading ---- */
 
-static flr_result load(joints_job *j, const char *path, const flr_mesh_options *options, flr_error *error)
+static flr_result load(joints_job *j, const char *path, const flr_mesh_options *options,
+                       flr_error *error)
 {
     flr_result result = flr_scene_read(j->cli->env, path, &j->scene, error);
     if (result != FLR_OK) return result;
@@ -207,12 +218,14 @@ static flr_result load(joints_job *j, const char *path, const flr_mesh_options *
     for (size_t i = 0; i < count && result == FLR_OK; i++) {
         j->T_world_part[i] = j->scene->parts[i].T_world_part;
         for (size_t k = 0; k < i && !j->fits[i]; k++)
-            if (flr_scene_same_mesh(j->scene, i, k)) j->meshes[i] = j->meshes[k], j->fits[i] = j->fits[k];
+            if (flr_scene_same_mesh(j->scene, i, k))
+                j->meshes[i] = j->meshes[k], j->fits[i] = j->fits[k];
         if (j->fits[i]) continue;
         flr_progress(j->cli, i, count, "reading %s", j->scene->parts[i].name);
         result = flr_scene_loader_load(&loader, i, &j->meshes[i], NULL, error);
         if (result == FLR_OK)
-            result = flr_fit_open(j->cli->env, &cache, j->meshes[i], NULL, &j->fits[i], NULL, error);
+            result =
+                flr_fit_open(j->cli->env, &cache, j->meshes[i], NULL, &j->fits[i], NULL, error);
     }
     flr_scene_loader_end(&loader);
     return result;
@@ -280,7 +293,8 @@ static json_t *make_json(const joints_job *j, const char *path)
     flr_json_set(facts, "locked", json_boolean(f->locked));
     for (uint32_t i = 0; i < f->start_count; i++) {
         json_t *pair = flr_json_array();
-        for (int k = 0; k < 2; k++) flr_json_push(pair, flr_json_text(name_of(j, f->starts[i].part[k])));
+        for (int k = 0; k < 2; k++)
+            flr_json_push(pair, flr_json_text(name_of(j, f->starts[i].part[k])));
         flr_json_push(starts, pair);
     }
     flr_json_set(facts, "touching_at_start", starts);
@@ -349,9 +363,9 @@ static flr_result write_csv(const joints_job *j, const char *path, flr_error *er
         char clearance[FLR_NUMBER_TEXT_SIZE] = "", place[FLR_NUMBER_TEXT_SIZE];
         if (isfinite(s->clearance)) flr_number_print(1e3 * s->clearance, clearance);
         flr_number_print(shown(j, t, s->share) * (is_slide(j, t) ? 1e3 : 1), place);
-        result = flr_output_print(out, error, "%u,%.9g,\"%s\",%s,%s,\"%s\",\"%s\"\n", s->stage, s->share,
-                                  joint_of(j, t)->name, place, clearance, name_of(j, s->part[0]),
-                                  name_of(j, s->part[1]));
+        result = flr_output_print(out, error, "%u,%.9g,\"%s\",%s,%s,\"%s\",\"%s\"\n", s->stage,
+                                  s->share, joint_of(j, t)->name, place, clearance,
+                                  name_of(j, s->part[0]), name_of(j, s->part[1]));
     }
     if (result == FLR_OK) return flr_output_commit(out, error);
     flr_output_abandon(out);
@@ -404,7 +418,8 @@ static flr_result write_volume(const joints_job *j, flr_error *error)
     flr_result result = flr_swept_mesh_write(&def, &report, error);
     if (result != FLR_OK) return result;
     char safe[FLR_SAFE_SIZE];
-    flr_print_note(j->cli, "%s: %zu triangles, %.6g cm3, within %.4g mm of the space that is swept\n",
+    flr_print_note(j->cli,
+                   "%s: %zu triangles, %.6g cm3, within %.4g mm of the space that is swept\n",
                    flr_safe(j->values->volume, safe), report.triangles, 1e6 * report.volume,
                    1e3 * report.error);
     return FLR_OK;
@@ -421,8 +436,8 @@ int flr_sweep_joints(flr_cli *cli, const char *path, const flr_sweep_joints_valu
     if (result != FLR_OK) {
         flr_progress_end(cli);
         free_job(&j);
-        return flr_fail_with(cli, result == FLR_BAD_ARGUMENT ? FLR_EXIT_USAGE : flr_exit_of_input(result),
-                             &error);
+        return flr_fail_with(
+            cli, result == FLR_BAD_ARGUMENT ? FLR_EXIT_USAGE : flr_exit_of_input(result), &error);
     }
     j.def.mechanism = j.mechanism;
     j.def.fits = (const flr_fit *const *)j.fits;
@@ -444,7 +459,8 @@ int flr_sweep_joints(flr_cli *cli, const char *path, const flr_sweep_joints_valu
         code = j.found.blocked ? FLR_EXIT_FAILED : FLR_EXIT_OK;
     }
     free_job(&j);
-    return result == FLR_OK ? code
-                            : flr_fail_with(cli, result == FLR_BAD_ARGUMENT ? FLR_EXIT_USAGE : FLR_EXIT_FAILED,
-                                            &error);
+    return result == FLR_OK
+               ? code
+               : flr_fail_with(cli, result == FLR_BAD_ARGUMENT ? FLR_EXIT_USAGE : FLR_EXIT_FAILED,
+                               &error);
 }

@@ -89,7 +89,8 @@ static bool add_vertex(layers *l, size_t x, size_t y, int64_t z)
         for (int axis = 0; axis < 3; axis++) {
             const int k = i | 1 << axis;
             if (k == i || full[i] == full[k]) continue;
-            sum = flr_vec3_add(sum, flr_vec3_make(0.5 * ((i & 1) + (k & 1)), 0.5 * ((i >> 1 & 1) + (k >> 1 & 1)),
+            sum = flr_vec3_add(sum, flr_vec3_make(0.5 * ((i & 1) + (k & 1)),
+                                                  0.5 * ((i >> 1 & 1) + (k >> 1 & 1)),
                                                   0.5 * ((i >> 2) + (k >> 2))));
             count++;
         }
@@ -128,12 +129,12 @@ static bool add_faces(layers *l, bool first)
                 return false;
             if (first) continue;
             if (x < l->nx && y > 0 && y < l->ny && here != *voxel_at(l, 0, x + 1, y) &&
-                !add_quad(l, *vertex_at(l, 0, x, y - 1), *vertex_at(l, 0, x, y), *vertex_at(l, 1, x, y),
-                          *vertex_at(l, 1, x, y - 1), !here))
+                !add_quad(l, *vertex_at(l, 0, x, y - 1), *vertex_at(l, 0, x, y),
+                          *vertex_at(l, 1, x, y), *vertex_at(l, 1, x, y - 1), !here))
                 return false;
             if (y < l->ny && x > 0 && x < l->nx && here != *voxel_at(l, 0, x, y + 1) &&
-                !add_quad(l, *vertex_at(l, 0, x - 1, y), *vertex_at(l, 1, x - 1, y), *vertex_at(l, 1, x, y),
-                          *vertex_at(l, 0, x, y), !here))
+                !add_quad(l, *vertex_at(l, 0, x - 1, y), *vertex_at(l, 1, x - 1, y),
+                          *vertex_at(l, 1, x, y), *vertex_at(l, 0, x, y), !here))
                 return false;
         }
     return true;
@@ -164,7 +165,9 @@ flr_result flr_border_add(flr_border *border, const flr_voxmap *voxmap, flr_erro
         free(l.full[i]);
         free(l.vertices[i]);
     }
-    return ok ? FLR_OK : flr_fail(error, FLR_NO_MEMORY, "not enough memory for the mesh; allow a larger tolerance");
+    return ok ? FLR_OK
+              : flr_fail(error, FLR_NO_MEMORY,
+                         "not enough memory for the mesh; allow a larger tolerance");
 }
 
 /* ---- sweeping ---- */
@@ -230,10 +233,12 @@ static bool ends_with(const char *path, const char *ending)
 
 bool flr_swept_mesh_is_name(const char *path)
 {
-    return ends_with(path, ".stl") || ends_with(path, ".ply") || ends_with(path, ".obj") || ends_with(path, ".glb");
+    return ends_with(path, ".stl") || ends_with(path, ".ply") || ends_with(path, ".obj") ||
+           ends_with(path, ".glb");
 }
 
-static flr_result write_border(const flr_swept_mesh_def *def, const flr_border *border, flr_error *error)
+static flr_result write_border(const flr_swept_mesh_def *def, const flr_border *border,
+                               flr_error *error)
 {
     if (ends_with(def->path, ".glb")) return flr_glb_write(def->env, def->path, border, error);
     if (border->triangle_count >= UINT32_MAX)

@@ -38,8 +38,8 @@
 #include "feeler/spheres.h"  /* the second engine: voxels against voxels, impulses */
 
 /* motion */
-#include "feeler/joint.h"     /* joints between parts */
 #include "feeler/dynamics.h"  /* bodies, couplings, one step, passivity */
+#include "feeler/joint.h"     /* joints between parts */
 #include "feeler/recording.h" /* what happened, frame by frame, in a file */
 #include "feeler/world.h"     /* all parts and hands together: start here to simulate */
 

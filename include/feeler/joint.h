@@ -50,19 +50,19 @@ FLR_API const char *flr_joint_kind_name(flr_joint_kind kind);
 /* What acts in a motion that a joint leaves; radians and N m for a turn, metres and N for a slide.
  * Zero: nothing. */
 typedef struct flr_joint_axis {
-    bool limited;      /* it stays between these: */
-    double low, high;  /* low <= high; of a ball, high is how far it may lean and turn in all */
-    double friction;   /* N m, N: dry friction, the most that it holds */
-    double stiffness;  /* N m/rad, N/m: a spring … */
-    double rest;       /* … that rests here */
-    double damping;    /* N m s/rad, N s/m */
+    bool limited;     /* it stays between these: */
+    double low, high; /* low <= high; of a ball, high is how far it may lean and turn in all */
+    double friction;  /* N m, N: dry friction, the most that it holds */
+    double stiffness; /* N m/rad, N/m: a spring … */
+    double rest;      /* … that rests here */
+    double damping;   /* N m s/rad, N s/m */
 } flr_joint_axis;
 
 /* Fill with flr_default_joint(). */
 typedef struct flr_joint {
     const char *name; /* for messages; may be NULL; borrowed while a mechanism or world is made */
     flr_joint_kind kind;
-    uint32_t a, b; /* parts; either of them, not both, may be FLR_JOINT_WORLD */
+    uint32_t a, b;  /* parts; either of them, not both, may be FLR_JOINT_WORLD */
     flr_vec3 point; /* metres, world's frame, at the start */
     flr_vec3 axis;  /* world's axes, at the start; any length but 0; default z */
     double pitch;   /* metres along the axis for a turn, of a screw; not 0 */
@@ -78,10 +78,10 @@ FLR_API bool flr_joint_slides(flr_joint_kind kind);
 
 /* Where a joint is. Of a revolute joint only the turn counts, and so on. */
 typedef struct flr_joint_position {
-    double turn;   /* rad; of a ball the angle from the start */
-    double slide;  /* metres along the axis */
+    double turn;      /* rad; of a ball the angle from the start */
+    double slide;     /* metres along the axis */
     double across[2]; /* metres: planar */
-    flr_quat q;    /* ball: side b against side a */
+    flr_quat q;       /* ball: side b against side a */
 } flr_joint_position;
 
 #ifdef __cplusplus

@@ -205,10 +205,11 @@ typedef struct flr_world_def {
      * and do not touch each other. FLR_NO_PART: it moves by itself. NULL (the default): all do. Not for the sphere
      * engine, as joints; copied */
     const uint32_t *groups;
-    const flr_joint *joints; /* [joint_count]; copied. A part that joints fix to what is static is static, too */
+    const flr_joint *
+        joints; /* [joint_count]; copied. A part that joints fix to what is static is static, too */
     uint32_t joint_count;
-    uint32_t hand_count;         /* up to FLR_WORLD_HANDS; default 1 */
-    double dt;                   /* s, 1e-5 … 0.1; default 0.001 */
+    uint32_t hand_count; /* up to FLR_WORLD_HANDS; default 1 */
+    double dt;           /* s, 1e-5 … 0.1; default 0.001 */
     flr_world_params params;
     uint32_t contacts; /* of a pair that are known one by one; default 256 */
     flr_simd simd;     /* default best */

@@ -7,7 +7,7 @@ enum {
     JOINED_ITERATIONS = 32, /* of Newton */
     JOINED_SEARCHES = 24    /* evaluations along a line */
 };
-static const double STOP = 1e4; /* a stop, by what would stop the bodies in a step */
+static const double STOP = 1e4;     /* a stop, by what would stop the bodies in a step */
 static const double SETTLED = 1e-3; /* of all pushes: friction that changes less is settled */
 
 static flr_vec6 *columns_of(const flr_joined *j, uint32_t body)
@@ -19,7 +19,8 @@ static flr_vec6 twist_of(const flr_joined *j, uint32_t body, const double *unkno
 {
     const flr_vec6 *columns = columns_of(j, body);
     flr_vec6 x = {0};
-    for (uint32_t k = 0; k < j->unknown_count; k++) x = flr_vec6_add_scaled(x, unknowns[k], columns[k]);
+    for (uint32_t k = 0; k < j->unknown_count; k++)
+        x = flr_vec6_add_scaled(x, unknowns[k], columns[k]);
     return x;
 }
 
@@ -89,8 +90,8 @@ static bool is_zero(const flr_vec6 *v)
 }
 
 /* Adds what a body says, by its columns. */
-static void add_body(flr_joined *j, uint32_t body, const flr_vec6 *gradient, const flr_mat6 *hessian,
-                     double *to)
+static void add_body(flr_joined *j, uint32_t body, const flr_vec6 *gradient,
+                     const flr_mat6 *hessian, double *to)
 {
     const flr_vec6 *columns = columns_of(j, body);
     for (uint32_t k = 0; k < j->unknown_count; k++) {
@@ -185,7 +186,8 @@ static double slope_at(const searched *s, double t)
 /* How far to go along the line: all of it, or to about the least point. `first` is the slope at the start, below zero. */
 static double search(const searched *s, double first)
 {
-    double enough = -0.1 * first, low = 0, high = 1, at_low = first, at_high = slope_at(s, 1), t = 1;
+    double enough = -0.1 * first, low = 0, high = 1, at_low = first, at_high = slope_at(s, 1),
+           t = 1;
     if (at_high <= enough) return 1;
     for (int i = 0; i < JOINED_SEARCHES; i++) {
         t = low + (high - low) * fmin(fmax(at_low / (at_low - at_high), 0.05), 0.95);

@@ -20,15 +20,16 @@ enum { FLR_JOINED_UNKNOWNS = 64 };
 typedef struct flr_joined_law {
     double row[FLR_JOINED_UNKNOWNS]; /* rate = row . unknowns */
     double target;                   /* m/s, rad/s */
-    double slope; /* N s/m, N m s/rad; of a stop it is filled by the solver */
-    double limit; /* N, N m */
-    int side;     /* 0: both ways; 1, -1: a stop that pushes up or down only */
+    double slope;                    /* N s/m, N m s/rad; of a stop it is filled by the solver */
+    double limit;                    /* N, N m */
+    int side;                        /* 0: both ways; 1, -1: a stop that pushes up or down only */
     double rate, step; /* filled by the solver: here, and along the line that is searched */
 } flr_joined_law;
 
 typedef struct flr_joined {
     uint32_t body_count, unknown_count, law_count;
-    flr_vec6 *columns;     /* [body_count][FLR_JOINED_UNKNOWNS]: twist about the body's centre of mass */
+    flr_vec6
+        *columns; /* [body_count][FLR_JOINED_UNKNOWNS]: twist about the body's centre of mass */
     flr_joined_law *laws;
     double velocity[FLR_JOINED_UNKNOWNS]; /* the solution */
     /* working memory */

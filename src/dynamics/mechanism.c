@@ -10,8 +10,8 @@
 
 const char *flr_joint_kind_name(flr_joint_kind kind)
 {
-    static const char *const names[FLR_JOINT_KINDS] = {"fixed", "revolute", "prismatic", "cylindrical",
-                                                       "screw", "planar",   "ball"};
+    static const char *const names[FLR_JOINT_KINDS] = {
+        "fixed", "revolute", "prismatic", "cylindrical", "screw", "planar", "ball"};
     return (unsigned)kind < FLR_JOINT_KINDS ? names[kind] : "unknown";
 }
 
@@ -39,18 +39,18 @@ bool flr_joint_slides(flr_joint_kind kind)
 /* ---- making ---- */
 
 /* While a mechanism is made. */
-typedef struct building {
+typedef struct mechanism_build {
     const flr_mechanism_def *def;
     flr_mechanism *m;
-    uint32_t *up;     /* [part_count + 1]: sets of parts that are one body; the last one is the world */
-    bool *used;       /* [joint_count]: in a tree */
-    uint32_t *body;   /* [part_count]: of a leader; none: not yet, or it has none */
-    bool *tied;       /* [part_count]: something ties this leader … */
-    bool *jointed;    /* … a joint does */
-    uint32_t *queue;  /* [part_count] leaders */
+    uint32_t *up; /* [part_count + 1]: sets of parts that are one body; the last one is the world */
+    bool *used;   /* [joint_count]: in a tree */
+    uint32_t *body;         /* [part_count]: of a leader; none: not yet, or it has none */
+    bool *tied;             /* [part_count]: something ties this leader … */
+    bool *jointed;          /* … a joint does */
+    uint32_t *queue;        /* [part_count] leaders */
     struct grouped *groups; /* [part_count] */
     flr_error *error;
-} building;
+} mechanism_build;
 
 static uint32_t find(uint32_t *up, uint32_t i)
 {
@@ -69,14 +69,14 @@ static void unite(uint32_t *up, uint32_t world, uint32_t a, uint32_t b)
         up[a] = b;
 }
 
-static uint32_t side_of(const building *b, uint32_t joint, int side)
+static uint32_t side_of(const mechanism_build *b, uint32_t joint, int side)
 {
     const flr_joint *j = &b->def->joints[joint];
     const uint32_t part = side ? j->b : j->a;
     return part == FLR_JOINT_WORLD ? b->def->part_count : part;
 }
 
-static flr_result fail_joint(const building *b, uint32_t joint, const char *what)
+static flr_result fail_joint(const mechanism_build *b, uint32_t joint, const char *what)
 {
     const char *name = b->def->joints[joint].name;
     if (name) return flr_fail(b->error, FLR_BAD_ARGUMENT, "joint \"%.60s\" %s", name, what);
@@ -90,7 +90,7 @@ static bool axis_is_valid(const flr_joint_axis *a)
            isfinite(a->rest);
 }
 
-static flr_result check_joint(const building *b, uint32_t i)
+static flr_result check_joint(const mechanism_build *b, uint32_t i)
 {
     const flr_joint *j = &b->def->joints[i];
     const uint32_t parts = b->def->part_count;
@@ -125,7 +125,7 @@ static int by_group(const void *a, const void *b)
     return x->part < y->part ? -1 : x->part > y->part;
 }
 
-static void unite_groups(building *b)
+static void unite_groups(mechanism_build *b)
 {
     const flr_mechanism_def *def = b->def;
     uint32_t count = 0;
@@ -138,7 +138,7 @@ static void unite_groups(building *b)
 }
 
 /* Parts of a group and of fixed joints become one; then the other joints must tie two of them. */
-static flr_result unite_all(building *b)
+static flr_result unite_all(mechanism_build *b)
 {
     const flr_mechanism_def *def = b->def;
     const uint32_t world = def->part_count;
@@ -164,7 +164,7 @@ static flr_result unite_all(building *b)
 }
 
 /* Frames of the joints in the leaders of their sides. */
-static void make_frames(building *b)
+static void make_frames(mechanism_build *b)
 {
     const flr_mechanism_def *def = b->def;
     const uint32_t world = def->part_count;
@@ -185,11 +185,13 @@ static void make_frames(building *b)
     }
 }
 
-static uint32_t add_body(building *b, uint32_t leader, uint32_t parent, uint32_t joint, bool reversed)
+static uint32_t add_body(mechanism_build *b, uint32_t leader, uint32_t parent, uint32_t joint,
+                         bool reversed)
 {
     flr_mechanism *m = b->m;
     flr_mechanism_island *island = &m->islands[m->island_count];
-    const uint32_t own = joint == FLR_MECHANISM_NONE ? 6 : flr_joint_freedoms(m->joints[joint].kind);
+    const uint32_t own =
+        joint == FLR_MECHANISM_NONE ? 6 : flr_joint_freedoms(m->joints[joint].kind);
     m->bodies[m->body_count] = (flr_mechanism_body){.leader = leader,
                                                     .parent = parent,
                                                     .joint = joint,
@@ -204,7 +206,7 @@ static uint32_t add_body(building *b, uint32_t leader, uint32_t parent, uint32_t
 }
 
 /* From the bodies that an island has: all that joints tie to them. */
-static void grow(building *b)
+static void grow(mechanism_build *b)
 {
     flr_mechanism *m = b->m;
     const uint32_t world = b->def->part_count, first = m->islands[m->island_count].first_body;
@@ -214,7 +216,8 @@ static void grow(building *b)
             for (int side = 0; side < 2; side++) {
                 const uint32_t here = find(b->up, side_of(b, i, side)),
                                there = find(b->up, side_of(b, i, !side));
-                if (here != m->bodies[at].leader || there == world || b->body[there] != FLR_MECHANISM_NONE)
+                if (here != m->bodies[at].leader || there == world ||
+                    b->body[there] != FLR_MECHANISM_NONE)
                     continue;
                 b->used[i] = true;
                 add_body(b, there, at, i, side == 1);
@@ -225,7 +228,7 @@ static void grow(building *b)
 
 /* Starts an island with a body that a joint ties to the world, among those that joints connect with `leader`. False: there
  * is none. One is enough: a second joint to the world closes a loop. */
-static bool start_from_world(building *b, uint32_t leader)
+static bool start_from_world(mechanism_build *b, uint32_t leader)
 {
     const uint32_t world = b->def->part_count;
     uint32_t count = 0;
@@ -251,14 +254,14 @@ static bool start_from_world(building *b, uint32_t leader)
 }
 
 /* The body at a side of a joint; none: the world. */
-static uint32_t body_at(building *b, uint32_t joint, int side)
+static uint32_t body_at(mechanism_build *b, uint32_t joint, int side)
 {
     const uint32_t leader = find(b->up, side_of(b, joint, side));
     return leader == b->def->part_count ? FLR_MECHANISM_NONE : b->body[leader];
 }
 
 /* The island that a joint works in; none: that of a fixed joint. */
-static uint32_t island_at(building *b, uint32_t joint)
+static uint32_t island_at(mechanism_build *b, uint32_t joint)
 {
     if (b->m->joints[joint].kind == FLR_JOINT_FIXED) return FLR_MECHANISM_NONE;
     const uint32_t one = body_at(b, joint, 0), other = body_at(b, joint, 1);
@@ -266,7 +269,7 @@ static uint32_t island_at(building *b, uint32_t joint)
 }
 
 /* Which joints are in no tree. */
-static void list_loops(building *b)
+static void list_loops(mechanism_build *b)
 {
     flr_mechanism *m = b->m;
     uint32_t first = 0;
@@ -290,7 +293,7 @@ static void list_loops(building *b)
 }
 
 /* Which parts are in which island, and where in their bodies. */
-static void list_parts(building *b)
+static void list_parts(mechanism_build *b)
 {
     flr_mechanism *m = b->m;
     uint32_t first = 0;
@@ -317,7 +320,7 @@ static void list_parts(building *b)
 }
 
 /* How large islands are: from their joints and centres of mass. */
-static void measure_islands(building *b)
+static void measure_islands(mechanism_build *b)
 {
     flr_mechanism *m = b->m;
     for (uint32_t k = 0; k < m->island_count; k++) {
@@ -333,7 +336,7 @@ static void measure_islands(building *b)
     }
 }
 
-static flr_result make_islands(building *b)
+static flr_result make_islands(mechanism_build *b)
 {
     flr_mechanism *m = b->m;
     for (uint32_t i = 0; i < m->part_count; i++) {
@@ -354,9 +357,10 @@ static flr_result make_islands(building *b)
             add_body(b, i, FLR_MECHANISM_NONE, FLR_MECHANISM_NONE, false);
         grow(b);
         if (m->islands[m->island_count].freedoms > FLR_MECHANISM_FREEDOMS)
-            return flr_fail(b->error, FLR_BAD_ARGUMENT,
-                            "joints connect bodies with %u freedoms of motion; at most %d are possible",
-                            m->islands[m->island_count].freedoms, FLR_MECHANISM_FREEDOMS);
+            return flr_fail(
+                b->error, FLR_BAD_ARGUMENT,
+                "joints connect bodies with %u freedoms of motion; at most %d are possible",
+                m->islands[m->island_count].freedoms, FLR_MECHANISM_FREEDOMS);
         m->island_count++;
     }
     list_loops(b);
@@ -365,12 +369,11 @@ static flr_result make_islands(building *b)
     return FLR_OK;
 }
 
-static bool allocate(flr_mechanism *m, building *b)
+static bool allocate(flr_mechanism *m, mechanism_build *b)
 {
     const size_t parts = (size_t)m->part_count + 1, joints = (size_t)m->joint_count + 1;
     m->joints = flr_prefaulted_calloc(joints, sizeof *m->joints);
-    for (int i = 0; i < 2; i++)
-        m->T_side[i] = flr_prefaulted_calloc(joints, sizeof *m->T_side[i]);
+    for (int i = 0; i < 2; i++) m->T_side[i] = flr_prefaulted_calloc(joints, sizeof *m->T_side[i]);
     m->bodies = flr_prefaulted_calloc(parts, sizeof *m->bodies);
     m->islands = flr_prefaulted_calloc(parts, sizeof *m->islands);
     m->members = flr_prefaulted_calloc(parts, sizeof *m->members);
@@ -391,17 +394,18 @@ static bool allocate(flr_mechanism *m, building *b)
            b->used && b->body && b->tied && b->jointed && b->groups && b->queue;
 }
 
-flr_result flr_mechanism_create(const flr_mechanism_def *def, flr_mechanism **made, flr_error *error)
+flr_result flr_mechanism_create(const flr_mechanism_def *def, flr_mechanism **made,
+                                flr_error *error)
 {
     flr_mechanism *m = calloc(1, sizeof *m);
-    building b = {.def = def, .m = m, .error = error};
+    mechanism_build b = {.def = def, .m = m, .error = error};
     if (!m) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for joints");
     m->part_count = def->part_count;
     m->joint_count = def->joint_count;
-    flr_result result = allocate(m, &b) ? FLR_OK
-                                        : flr_fail(error, FLR_NO_MEMORY,
-                                                   "not enough memory for joints of %u parts",
-                                                   def->part_count);
+    flr_result result = allocate(m, &b)
+                            ? FLR_OK
+                            : flr_fail(error, FLR_NO_MEMORY,
+                                       "not enough memory for joints of %u parts", def->part_count);
     if (result == FLR_OK) result = unite_all(&b);
     if (result == FLR_OK) {
         make_frames(&b);

@@ -36,20 +36,23 @@ static flr_pose pose_of(const flr_joint *j, const flr_joint_position *at)
 }
 
 /* World's frame of one side of a joint. */
-static flr_pose side_pose(const flr_mechanism *m, uint32_t joint, int side, const flr_pose *T_world_part)
+static flr_pose side_pose(const flr_mechanism *m, uint32_t joint, int side,
+                          const flr_pose *T_world_part)
 {
     const uint32_t part = side ? m->joints[joint].b : m->joints[joint].a;
     if (part == FLR_JOINT_WORLD || m->fixed[part]) return m->T_side[side][joint];
     return flr_pose_mul(T_world_part[flr_mechanism_leader(m, part)], m->T_side[side][joint]);
 }
 
-flr_joint_position flr_mechanism_measure(const flr_mechanism *m, uint32_t joint, const flr_pose *T_world_part,
+flr_joint_position flr_mechanism_measure(const flr_mechanism *m, uint32_t joint,
+                                         const flr_pose *T_world_part,
                                          const flr_joint_position *before)
 {
     const flr_joint *j = &m->joints[joint];
     const flr_pose R = flr_pose_mul(flr_pose_inverse(side_pose(m, joint, 0, T_world_part)),
                                     side_pose(m, joint, 1, T_world_part));
-    flr_joint_position at = {.slide = R.p.z, .across = {R.p.x, R.p.y}, .q = flr_quat_normalize(R.q)};
+    flr_joint_position at = {
+        .slide = R.p.z, .across = {R.p.x, R.p.y}, .q = flr_quat_normalize(R.q)};
     if (j->kind == FLR_JOINT_BALL) {
         at.turn = flr_vec3_length(flr_quat_to_rotation_vector(at.q));
         return at;
@@ -88,8 +91,8 @@ static uint32_t defects(const flr_joint *j, flr_pose R, double turn, double *def
     return count;
 }
 
-void flr_mechanism_error(const flr_mechanism *m, uint32_t joint, const flr_pose *T_world_part, double *length,
-                         double *angle)
+void flr_mechanism_error(const flr_mechanism *m, uint32_t joint, const flr_pose *T_world_part,
+                         double *length, double *angle)
 {
     const flr_pose R = flr_pose_mul(flr_pose_inverse(side_pose(m, joint, 0, T_world_part)),
                                     side_pose(m, joint, 1, T_world_part));
@@ -114,7 +117,8 @@ static flr_twist turning(flr_vec3 axis, flr_vec3 point, flr_vec3 origin)
 static flr_twist sliding(flr_vec3 axis) { return flr_twist_make(flr_vec3_zero(), axis); }
 
 /* The freedoms of a joint: side b against side a. */
-static uint32_t joint_columns(const flr_joint *j, flr_pose A, flr_pose B, flr_vec3 origin, flr_twist *to)
+static uint32_t joint_columns(const flr_joint *j, flr_pose A, flr_pose B, flr_vec3 origin,
+                              flr_twist *to)
 {
     const flr_vec3 x = flr_quat_rotate(A.q, flr_vec3_make(1, 0, 0)),
                    y = flr_quat_rotate(A.q, flr_vec3_make(0, 1, 0)),
@@ -131,7 +135,8 @@ static uint32_t joint_columns(const flr_joint *j, flr_pose A, flr_pose B, flr_ve
         to[1] = sliding(z);
         return 2;
     case FLR_JOINT_SCREW:
-        to[0] = flr_twist_add(turning(z, A.p, origin), flr_twist_scale(sliding(z), j->pitch / TURN));
+        to[0] =
+            flr_twist_add(turning(z, A.p, origin), flr_twist_scale(sliding(z), j->pitch / TURN));
         return 1;
     case FLR_JOINT_PLANAR:
         to[0] = sliding(x);
@@ -158,7 +163,8 @@ void flr_mechanism_columns(const flr_mechanism *m, uint32_t island, const flr_po
         const flr_mechanism_body *body = &m->bodies[k];
         flr_twist *to = columns + body->first;
         if (body->joint == FLR_MECHANISM_NONE) {
-            const flr_vec3 centre = flr_pose_apply(T_world_part[body->leader], centres[body->leader]);
+            const flr_vec3 centre =
+                flr_pose_apply(T_world_part[body->leader], centres[body->leader]);
             for (int i = 0; i < 3; i++) {
                 const flr_vec3 axis = {i == 0, i == 1, i == 2};
                 to[i] = turning(axis, centre, origin);
@@ -168,7 +174,8 @@ void flr_mechanism_columns(const flr_mechanism *m, uint32_t island, const flr_po
         }
         joint_columns(&m->joints[body->joint], side_pose(m, body->joint, 0, T_world_part),
                       side_pose(m, body->joint, 1, T_world_part), origin, to);
-        for (uint32_t i = 0; body->reversed && i < body->count; i++) to[i] = flr_twist_scale(to[i], -1);
+        for (uint32_t i = 0; body->reversed && i < body->count; i++)
+            to[i] = flr_twist_scale(to[i], -1);
     }
 }
 
@@ -180,15 +187,17 @@ bool flr_mechanism_moves(const flr_mechanism *m, uint32_t body, uint32_t freedom
 }
 
 /* The motion of side b against side a at b's frame, axes of side a, for one freedom. */
-static void relative_motion(const flr_mechanism *m, uint32_t joint, flr_pose A, flr_pose B, uint32_t freedom,
-                            const flr_twist *column, flr_vec3 origin, flr_vec3 *turn, flr_vec3 *shift)
+static void relative_motion(const flr_mechanism *m, uint32_t joint, flr_pose A, flr_pose B,
+                            uint32_t freedom, const flr_twist *column, flr_vec3 origin,
+                            flr_vec3 *turn, flr_vec3 *shift)
 {
     const flr_joint *j = &m->joints[joint];
     double share = 0;
     for (int side = 0; side < 2; side++) {
         const uint32_t part = side ? j->b : j->a;
         const uint32_t body = part == FLR_JOINT_WORLD ? FLR_MECHANISM_NONE : m->body_of[part];
-        if (body != FLR_MECHANISM_NONE && flr_mechanism_moves(m, body, freedom)) share += side ? 1 : -1;
+        if (body != FLR_MECHANISM_NONE && flr_mechanism_moves(m, body, freedom))
+            share += side ? 1 : -1;
     }
     const flr_vec3 velocity = flr_twist_velocity(*column, flr_vec3_sub(B.p, origin));
     *turn = flr_quat_rotate_inverse(A.q, flr_vec3_scale(column->angular, share));
@@ -201,7 +210,8 @@ void flr_mechanism_rate(const flr_mechanism *m, uint32_t joint, uint32_t compone
 {
     uint32_t island = 0;
     flr_mechanism_freedom(m, joint, &island);
-    const flr_pose A = side_pose(m, joint, 0, T_world_part), B = side_pose(m, joint, 1, T_world_part);
+    const flr_pose A = side_pose(m, joint, 0, T_world_part),
+                   B = side_pose(m, joint, 1, T_world_part);
     for (uint32_t i = 0; i < m->islands[island].freedoms; i++) {
         flr_vec3 turn, shift;
         relative_motion(m, joint, A, B, i, &columns[i], origin, &turn, &shift);
@@ -221,7 +231,8 @@ static uint32_t loop_rows(const flr_mechanism *m, uint32_t island, const flr_pos
     for (uint32_t l = 0; l < of->loop_count; l++) {
         const uint32_t joint = m->loops[of->first_loop + l];
         const flr_joint *j = &m->joints[joint];
-        const flr_pose A = side_pose(m, joint, 0, T_world_part), B = side_pose(m, joint, 1, T_world_part);
+        const flr_pose A = side_pose(m, joint, 0, T_world_part),
+                       B = side_pose(m, joint, 1, T_world_part);
         const flr_pose R = flr_pose_mul(flr_pose_inverse(A), B);
         const double angle = flr_mechanism_measure(m, joint, T_world_part, NULL).turn;
         double defect[6];
@@ -232,8 +243,13 @@ static uint32_t loop_rows(const flr_mechanism *m, uint32_t island, const flr_pos
         for (uint32_t i = 0; i < of->freedoms; i++) {
             flr_vec3 turn, shift;
             relative_motion(m, joint, A, B, i, &columns[i], origin, &turn, &shift);
-            const double all[7] = {shift.x, shift.y, shift.z, turn.x,
-                                   turn.y,  turn.z,  shift.z - j->pitch * turn.z / TURN};
+            const double all[7] = {shift.x,
+                                   shift.y,
+                                   shift.z,
+                                   turn.x,
+                                   turn.y,
+                                   turn.z,
+                                   shift.z - j->pitch * turn.z / TURN};
             for (uint32_t r = 0; r < count; r++)
                 m->rows[rows + r][i] = all[which[r]] / (r < lengths ? of->size : 1);
         }
@@ -250,8 +266,9 @@ static double weight_of(const flr_mechanism_island *of, const flr_twist *column)
 
 /* Gauss and Jordan with the largest pivot: afterwards each row says one freedom, pivot[row], by those that are none.
  * Returns how many rows do; the others say nothing. */
-static uint32_t eliminate(const flr_mechanism *m, const flr_mechanism_island *of, const flr_twist *columns,
-                          const bool *held, uint32_t rows, uint32_t *pivot)
+static uint32_t eliminate(const flr_mechanism *m, const flr_mechanism_island *of,
+                          const flr_twist *columns, const bool *held, uint32_t rows,
+                          uint32_t *pivot)
 {
     const uint32_t n = of->freedoms;
     bool taken[FLR_MECHANISM_FREEDOMS] = {0};
@@ -341,7 +358,8 @@ static void advance_joint(flr_joint_kind kind, const double *change, flr_joint_p
 
 static void advance_free(const double *change, flr_vec3 centre, flr_pose *T)
 {
-    const flr_vec3 turn = {change[0], change[1], change[2]}, shift = {change[3], change[4], change[5]};
+    const flr_vec3 turn = {change[0], change[1], change[2]},
+                   shift = {change[3], change[4], change[5]};
     const flr_vec3 at = flr_vec3_add(flr_pose_apply(*T, centre), shift);
     T->q = flr_quat_normalize(flr_quat_mul(flr_quat_from_rotation_vector(turn), T->q));
     T->p = flr_vec3_sub(at, flr_quat_rotate(T->q, centre));
@@ -368,7 +386,8 @@ static void place(const flr_mechanism *m, const flr_mechanism_island *of, const 
         T[body->leader] = here;
     }
     for (uint32_t i = 0; i < of->part_count; i++) {
-        const uint32_t part = m->members[of->first_part + i], leader = flr_mechanism_leader(m, part);
+        const uint32_t part = m->members[of->first_part + i],
+                       leader = flr_mechanism_leader(m, part);
         if (part == leader) continue;
         T[part] = flr_pose_mul(T[leader], m->T_leader[part]);
         T[part].q = flr_quat_normalize(T[part].q);

@@ -659,14 +659,16 @@ void flr_steps_solve(flr_step *const *steps, flr_joined *joined, flr_step_result
         problems[i] = &step->problem;
         faults |= step->faults;
         if (!stopped(step))
-            prepare(step, brake(step, flr_vec6_from(twist.angular, twist.linear), &results[i].braked));
+            prepare(step,
+                    brake(step, flr_vec6_from(twist.angular, twist.linear), &results[i].braked));
     }
     if (!(faults & (FLR_STEP_FAULT_BODY | FLR_STEP_FAULT_PARAMS)))
         flr_joined_solve(joined, problems, solutions);
     for (uint32_t i = 0; i < joined->body_count; i++) {
         results[i].faults = faults;
         if (faults & (FLR_STEP_FAULT_BODY | FLR_STEP_FAULT_PARAMS)) continue;
-        finish(steps[i], steps[i]->body, take_solution(steps[i], &solutions[i], &results[i]), &results[i]);
+        finish(steps[i], steps[i]->body, take_solution(steps[i], &solutions[i], &results[i]),
+               &results[i]);
     }
 }
 

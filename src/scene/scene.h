@@ -68,7 +68,8 @@ typedef struct flr_scene_part {
 typedef struct flr_scene_group {
     const char *name; /* unique among the groups, not empty */
     const char *in; /* the group that it is in; NULL: none; never itself, in any number of steps */
-    bool rigid; /* its parts move as one, also those of groups in it; default false. Where one of them is moving, all are */
+    bool
+        rigid; /* its parts move as one, also those of groups in it; default false. Where one of them is moving, all are */
     unsigned line, column; /* as above */
 } flr_scene_group;
 
@@ -163,7 +164,7 @@ typedef struct flr_scene {
     size_t group_count;
     const flr_scene_joint *joints; /* [joint_count], NULL when none */
     size_t joint_count;            /* at most FLR_SCENE_MAX_JOINTS */
-    const flr_scene_path *paths; /* [path_count], NULL when none */
+    const flr_scene_path *paths;   /* [path_count], NULL when none */
     size_t path_count;
     const flr_scene_hand *hands; /* [hand_count], NULL when none: then all take parts */
     size_t hand_count;           /* at most FLR_WORLD_HANDS */

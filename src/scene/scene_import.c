@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "mesh/unique_names.h"
+#include "scene/robot.h"
 
 enum { NAME_BYTES = 200, PATH_BYTES = 4096, MAX_DEPTH = 64 };
 
@@ -364,6 +365,13 @@ static void fill_report(const import_block *b, flr_scene_import_report *report)
 flr_result flr_scene_import(const flr_scene_import_def *def, flr_scene_import_report *report,
                             flr_error *error)
 {
+    for (size_t i = 0; i < def->file_count; i++) {
+        if (!flr_robot_recognize(def->env, def->files[i])) continue;
+        if (def->file_count > 1)
+            return flr_fail(error, FLR_BAD_ARGUMENT,
+                            "%s describes a robot: make a scene of it alone", def->files[i]);
+        return flr_robot_import(def, report, error);
+    }
     import_block b = {.def = def};
     char folder[PATH_BYTES];
     *report = (flr_scene_import_report){0};
@@ -391,7 +399,7 @@ flr_result flr_scene_import(const flr_scene_import_def *def, flr_scene_import_re
 
 bool flr_scene_can_import(const char *path)
 {
-    static const char *const own[] = {"stl", "obj", "ply", "itri"};
+    static const char *const own[] = {"stl", "obj", "ply", "itri", "urdf"};
     const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
     for (size_t i = 0; dot && i < sizeof own / sizeof *own; i++)
         if (strcasecmp(dot + 1, own[i]) == 0) return true;

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const flr_scene_joints[] = {"fixed",  "revolute", "prismatic", "cylindrical",
-                                        "screw",  "planar",   "ball",      NULL};
+const char *const flr_scene_joints[] = {"fixed", "revolute", "prismatic", "cylindrical",
+                                        "screw", "planar",   "ball",      NULL};
 
 static const double DEGREE = 3.14159265358979323846 / 180;
 
@@ -33,13 +33,15 @@ static bool read_axis(const flr_value *value, bool slide, flr_joint_axis *axis)
     if (!value->json) return true;
     if (!flr_value_object(value, FLR_SCENE_JOINT_AXIS)) return false;
     flr_value from = flr_value_member(value, "from"), to = flr_value_member(value, "to");
-    flr_value friction = flr_value_member(value, "friction"), rest = flr_value_member(value, "rest");
+    flr_value friction = flr_value_member(value, "friction"),
+              rest = flr_value_member(value, "rest");
     flr_value stiffness = flr_value_member(value, "stiffness");
     flr_value damping = flr_value_member(value, "damping");
     if (!read_place(&from, slide, &axis->low) || !read_place(&to, slide, &axis->high) ||
         !flr_value_range(&friction, 0, 1e6, &axis->friction) ||
         !flr_value_range(&stiffness, 0, 1e9, &axis->stiffness) ||
-        !flr_value_range(&damping, 0, 1e9, &axis->damping) || !read_place(&rest, slide, &axis->rest))
+        !flr_value_range(&damping, 0, 1e9, &axis->damping) ||
+        !read_place(&rest, slide, &axis->rest))
         return false;
     if (!from.json != !to.json)
         return flr_value_fail(from.json ? &from : &to, "needs both \"from\" and \"to\"");
@@ -66,22 +68,25 @@ bool flr_scene_joint_read(const flr_value *value, flr_scene_joint *joint)
     flr_value pitch = flr_value_member(value, "pitch"), turn = flr_value_member(value, "turn");
     flr_value slide = flr_value_member(value, "slide"), touch = flr_value_member(value, "touch");
     int chosen = 0;
-    if (!flr_value_text(&name, &joint->name) || !flr_value_choice(&kind, flr_scene_joints, &chosen) ||
-        !flr_value_text(&a, &joint->a) || !flr_value_text(&b, &joint->b) ||
-        !flr_value_point(&point, &j->point) || !flr_value_vector(&axis, &j->axis) ||
-        !flr_value_length(&pitch, &j->pitch) || !read_axis(&turn, false, &j->turn) ||
-        !read_axis(&slide, true, &j->slide) || !flr_value_bool(&touch, &j->touch))
+    if (!flr_value_text(&name, &joint->name) ||
+        !flr_value_choice(&kind, flr_scene_joints, &chosen) || !flr_value_text(&a, &joint->a) ||
+        !flr_value_text(&b, &joint->b) || !flr_value_point(&point, &j->point) ||
+        !flr_value_vector(&axis, &j->axis) || !flr_value_length(&pitch, &j->pitch) ||
+        !read_axis(&turn, false, &j->turn) || !read_axis(&slide, true, &j->slide) ||
+        !flr_value_bool(&touch, &j->touch))
         return false;
     j->kind = (flr_joint_kind)chosen;
     if (!(flr_vec3_length2(j->axis) > 0)) return flr_value_fail(&axis, "must not be zero");
     if (j->kind == FLR_JOINT_SCREW && !pitch.json)
         return flr_value_fail(value, "a screw needs \"pitch\", the length of a turn");
-    if (j->kind == FLR_JOINT_SCREW && j->pitch == 0) return flr_value_fail(&pitch, "must not be zero");
+    if (j->kind == FLR_JOINT_SCREW && j->pitch == 0)
+        return flr_value_fail(&pitch, "must not be zero");
     if (j->kind == FLR_JOINT_BALL && j->turn.limited && j->turn.low != 0)
         return flr_value_fail(&turn, "a ball is limited from 0 to an angle");
     const bool slides = flr_joint_slides(j->kind) || j->kind == FLR_JOINT_PLANAR;
     return check_use(&pitch, j->kind == FLR_JOINT_SCREW, j->kind) &&
-           check_use(&turn, flr_joint_turns(j->kind), j->kind) && check_use(&slide, slides, j->kind);
+           check_use(&turn, flr_joint_turns(j->kind), j->kind) &&
+           check_use(&slide, slides, j->kind);
 }
 
 /* ---- resolving ---- */

@@ -380,15 +380,19 @@ static void do_remove(call *c)
     answer(c, flr_engine_remove(c->engine, part_of(c, c->message->as.remove.part), &c->error), 0);
 }
 
-/* parts into a group, or a group away */
+/* parts into a group, a group that moves as one, or a group away */
 static void do_regroup(call *c)
 {
     const flr_msg_regroup *regroup = &c->message->as.regroup;
+    const bool rigid = regroup->rigid == 1;
     char name[257];
     snprintf(name, sizeof name, "%.*s", (int)regroup->name.size,
              regroup->name.size ? regroup->name.bytes : "");
     if (regroup->parts_count == 0) {
-        answer(c, flr_engine_ungroup(c->engine, name, &c->error), 0);
+        answer(c,
+               regroup->rigid ? flr_engine_set_rigid(c->engine, name, rigid, &c->error)
+                              : flr_engine_ungroup(c->engine, name, &c->error),
+               0);
         return;
     }
     flr_part_id *parts = calloc(regroup->parts_count, sizeof *parts);
@@ -400,6 +404,8 @@ static void do_regroup(call *c)
     else
         flr_fail(&c->error, result, "not enough memory to group so many parts");
     free(parts);
+    if (result == FLR_OK && regroup->rigid)
+        result = flr_engine_set_rigid(c->engine, name, rigid, &c->error);
     answer(c, result, 0);
 }
 

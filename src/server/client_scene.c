@@ -92,6 +92,7 @@ void flr_client_session_send_groups(flr_client_session *session)
         message.as.group.index = i;
         message.as.group.name = text_of(name, 256);
         message.as.group.in = text_of(in, 256);
+        message.as.group.rigid = flr_engine_group_is_rigid(engine, i);
         flr_client_session_send(session, &message);
     }
 }

@@ -139,7 +139,8 @@ typedef struct flr_part_entry {
     bool has_goal;
     bool hidden;    /* at first, in a viewer */
     uint32_t group; /* that it is in: a place in a flr_group_list; FLR_ENGINE_NONE: none */
-    uint32_t rigid; /* parts with the same number move as one: the outermost rigid group, plus 1; 0: by itself */
+    uint32_t
+        rigid; /* parts with the same number move as one: the outermost rigid group, plus 1; 0: by itself */
     flr_shape *shape;
     bool sent, there;         /* to the loop; taken over by it */
     bool announced;           /* an event about it waits */
@@ -162,7 +163,8 @@ typedef struct flr_joint_entry {
 typedef struct flr_part_list {
     flr_part_entry *list;
     uint32_t count, room;
-    flr_joint_entry *joints; /* [joint_count]; those of parts that are not in the list do not count */
+    flr_joint_entry
+        *joints; /* [joint_count]; those of parts that are not in the list do not count */
     uint32_t joint_count;
 } flr_part_list;
 

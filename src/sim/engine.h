@@ -291,7 +291,6 @@ flr_result flr_engine_ungroup(flr_engine *engine, const char *name, flr_error *e
 flr_result flr_engine_set_rigid(flr_engine *engine, const char *name, bool rigid, flr_error *error);
 bool flr_engine_group_is_rigid(const flr_engine *engine, uint32_t index);
 
-
 /* The part in the place `index`, 0 … parts - 1, in order of numbers. False: no such place. */
 bool flr_engine_part_at(const flr_engine *engine, uint32_t index, flr_engine_part *part);
 /* The part that has this index on the wire in the present scene, there or not; UINT32_MAX: none. Likewise for a mesh. */

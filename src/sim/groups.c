@@ -90,7 +90,8 @@ void flr_group_list_set_rigid(const flr_group_list *groups, flr_part_list *parts
         parts->list[i].rigid = rigid_of(groups, parts->list[i].group);
     for (uint32_t i = 0; i < parts->count; i++)
         for (uint32_t k = 0; parts->list[i].rigid && k < parts->count; k++)
-            if (parts->list[k].rigid == parts->list[i].rigid && parts->list[k].kind > parts->list[i].kind)
+            if (parts->list[k].rigid == parts->list[i].rigid &&
+                parts->list[k].kind > parts->list[i].kind)
                 parts->list[i].kind = parts->list[k].kind;
 }
 
@@ -195,10 +196,11 @@ flr_result flr_engine_set_rigid(flr_engine *e, const char *name, bool rigid, flr
                         "the sphere engine knows no rigid groups; choose another engine first");
     for (uint32_t i = 0; rigid && i < e->members.count; i++)
         if (is_within(e, e->members.list[i].group, group) && e->members.list[i].shape->pager)
-            return flr_fail(error, FLR_UNSUPPORTED,
-                            "part \"%s\" cannot move: its voxels are read from the disk as they are "
-                            "needed; leave out --memory",
-                            e->members.list[i].name);
+            return flr_fail(
+                error, FLR_UNSUPPORTED,
+                "part \"%s\" cannot move: its voxels are read from the disk as they are "
+                "needed; leave out --memory",
+                e->members.list[i].name);
     if (e->groups.list[group].rigid == rigid) return FLR_OK;
     if (rigid) start_here(e, group);
     e->groups.list[group].rigid = rigid;

@@ -9,7 +9,8 @@ static flr_pose moved_by(uint32_t part, const flr_part_list *start, const flr_pa
 {
     *name = "";
     if (part == FLR_JOINT_WORLD) return flr_pose_identity();
-    const flr_part_entry *from = flr_part_list_find(start, part), *to = flr_part_list_find(now, part);
+    const flr_part_entry *from = flr_part_list_find(start, part),
+                         *to = flr_part_list_find(now, part);
     *name = from && to ? to->name : NULL;
     return *name ? flr_pose_mul(to->T_start, flr_pose_inverse(from->T_start)) : flr_pose_identity();
 }
@@ -28,8 +29,7 @@ bool flr_joint_moved(const flr_joint_entry *joint, const flr_part_list *start,
     const flr_pose A = moved_by(joint->joint.a, start, now, &a),
                    B = moved_by(joint->joint.b, start, now, &b);
     if (!a || !b) return false;
-    *to = (flr_scene_joint){
-        .name = joint->text, .a = *a ? a : NULL, .b = b, .joint = joint->joint};
+    *to = (flr_scene_joint){.name = joint->text, .a = *a ? a : NULL, .b = b, .joint = joint->joint};
     flr_joint *j = &to->joint;
     /* how far side b is from side a, about and along the axis */
     const flr_vec3 axis = flr_vec3_normalize(j->axis);
@@ -37,7 +37,8 @@ bool flr_joint_moved(const flr_joint_entry *joint, const flr_part_list *start,
     const flr_vec3 turned = {M.q.x, M.q.y, M.q.z};
     const double turn = 2 * atan2(flr_vec3_dot(turned, axis), M.q.w);
     const double slide = flr_vec3_dot(axis, flr_vec3_sub(flr_pose_apply(M, j->point), j->point));
-    if (j->kind != FLR_JOINT_BALL) shift(&j->turn, turn - 6.283185307179586 * round(turn / 6.283185307179586));
+    if (j->kind != FLR_JOINT_BALL)
+        shift(&j->turn, turn - 6.283185307179586 * round(turn / 6.283185307179586));
     shift(&j->slide, slide);
     j->point = flr_pose_apply(A, j->point);
     j->axis = flr_pose_apply_vector(A, axis);

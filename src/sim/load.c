@@ -352,8 +352,8 @@ static flr_result append_parts(flr_engine *e, load_job *l, flr_error *error)
         free(place);
         return flr_engine_no_memory(error);
     }
-    const bool tied = flr_part_list_add_joints(&e->members, l->members.joints, l->members.joint_count,
-                                               e->next_part, l->T_world_file);
+    const bool tied = flr_part_list_add_joints(
+        &e->members, l->members.joints, l->members.joint_count, e->next_part, l->T_world_file);
     if (!tied) {
         free(place);
         return flr_engine_no_memory(error);

@@ -21,7 +21,8 @@ typedef struct save_job {
     flr_part_list members;     /* T_start: where they are now */
     flr_scene_group *groups;   /* [group_count], as the scene has them */
     flr_group_list group_list; /* a copy of the engine's */
-    flr_scene_joint *joints;   /* [joint_count], as they are with the parts where they are now; names are in `members` */
+    flr_scene_joint *
+        joints; /* [joint_count], as they are with the parts where they are now; names are in `members` */
     uint32_t joint_count;
     flr_allow_rules rules;     /* likewise */
     flr_scene_allow *allow;    /* [rules.count], as the scene has them */
@@ -345,8 +346,8 @@ static bool copy_joints(const flr_engine *e, save_job *s)
         return false;
     s->joints = calloc(s->members.joint_count + 1u, sizeof *s->joints);
     for (uint32_t i = 0; s->joints && i < s->members.joint_count; i++)
-        s->joint_count +=
-            flr_joint_moved(&s->members.joints[i], &e->members, &s->members, &s->joints[s->joint_count]);
+        s->joint_count += flr_joint_moved(&s->members.joints[i], &e->members, &s->members,
+                                          &s->joints[s->joint_count]);
     return s->joints != NULL;
 }
 

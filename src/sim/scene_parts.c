@@ -255,8 +255,8 @@ void flr_engine_recast(flr_engine *e)
         if (copied) flr_shape_retain(e->members.list[i].shape);
         e->members.list[i].sent = copied;
     }
-    copied = copied && flr_part_list_add_joints(&c->members, e->members.joints, e->members.joint_count,
-                                                0, flr_pose_identity());
+    copied = copied && flr_part_list_add_joints(&c->members, e->members.joints,
+                                                e->members.joint_count, 0, flr_pose_identity());
     if (!copied) { /* the next service tries again */
         if (c) cast_drop(&c->job);
         return;

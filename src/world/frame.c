@@ -75,8 +75,8 @@ static void feel(flr_world *w, flr_world_frame *frame)
             continue;
         }
         hand->coupling.pulled = flr_couplings_pull(w, hand->part);
-        const bool touching = w->plans[hand->part].result.touching > 0 ||
-                              flr_links_is_jointed(w, hand->part);
+        const bool touching =
+            w->plans[hand->part].result.touching > 0 || flr_links_is_jointed(w, hand->part);
         flr_wrench wrench = flr_coupling_feel(&hand->coupling, &w->state->bodies[hand->part],
                                               &hand->handle, touching, w->def.dt);
         hand->wrench = flr_passivity_pass(&hand->passivity, &w->params.passivity,
@@ -128,8 +128,7 @@ static void step_shell(flr_world *w, double range, flr_world_frame *frame)
     flr_pairs_query(w->pairs, w->twists);
     sum_up(w, frame);
     for (uint32_t i = 0; i < w->active_count; i++)
-        if (flr_links_plans(w, w->active[i]))
-            flr_motion_checks_plan(w, w->active[i], range, frame);
+        if (flr_links_plans(w, w->active[i])) flr_motion_checks_plan(w, w->active[i], range, frame);
     w->spent = 0;
     flr_motion_checks_check(w, range, frame);
     for (uint32_t i = 0; i < w->active_count; i++) {

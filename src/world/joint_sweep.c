@@ -5,12 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PIECE_TURN 0.2   /* rad: of a part, in a piece of the motion, at most */
-#define ASTRAY     1e-6  /* metres: so little a piece deviates from a screw motion, unless it is short */
-#define SHORTEST   1e-5  /* share of a stage: no piece is shorter */
-#define CAREFUL    1.5   /* deviations are measured at three places; in between they may be larger */
-#define OPEN       1e-7  /* metres: a loop that is open by more cannot close */
-#define HALTS      40    /* halvings that find where a loop locks */
+#define PIECE_TURN 0.2 /* rad: of a part, in a piece of the motion, at most */
+#define SWEEP_ASTRAY                                                                               \
+    1e-6 /* metres: so little a piece deviates from a screw motion, unless it is short */
+#define SHORTEST 1e-5 /* share of a stage: no piece is shorter */
+#define CAREFUL  1.5  /* deviations are measured at three places; in between they may be larger */
+#define OPEN     1e-7 /* metres: a loop that is open by more cannot close */
+#define HALTS    40   /* halvings that find where a loop locks */
 
 flr_joint_sweep_def flr_default_joint_sweep_def(void)
 {
@@ -50,7 +51,8 @@ static double place_island(const flr_joint_sweep_def *def, uint32_t island, cons
     return open;
 }
 
-double flr_joint_sweep_pose(const flr_joint_sweep_def *def, uint32_t stage, double share, flr_pose *T)
+double flr_joint_sweep_pose(const flr_joint_sweep_def *def, uint32_t stage, double share,
+                            flr_pose *T)
 {
     const flr_mechanism *m = def->mechanism;
     double open = 0;
@@ -86,17 +88,18 @@ typedef struct running {
     flr_joint_sweep *out;
     uint32_t parts;
     bool *moves;
-    flr_pose *T[3];         /* at the beginning and at the end of a piece; in between */
+    flr_pose *T[3]; /* at the beginning and at the end of a piece; in between */
     flr_pose *T_mid[2];
-    flr_box3 *swept;        /* of each part, over a piece */
-    flr_fit_pair **pairs;   /* [parts x parts], made when needed; low part first */
+    flr_box3 *swept;      /* of each part, over a piece */
+    flr_fit_pair **pairs; /* [parts x parts], made when needed; low part first */
     flr_error *error;
 } running;
 
 static flr_fit_pair *pair_of(running *r, uint32_t a, uint32_t b)
 {
     flr_fit_pair **at = &r->pairs[(size_t)a * r->parts + b];
-    if (!*at && flr_fit_pair_create(r->def->fits[a], r->def->fits[b], at, r->error) != FLR_OK) return NULL;
+    if (!*at && flr_fit_pair_create(r->def->fits[a], r->def->fits[b], at, r->error) != FLR_OK)
+        return NULL;
     return *at;
 }
 
@@ -107,7 +110,10 @@ static bool is_pair(const running *r, uint32_t a, uint32_t b)
 }
 
 /* Place of a in the order of a pair: what stands is a. */
-static bool is_swapped(const running *r, uint32_t a, uint32_t b) { return r->moves[a] && !r->moves[b]; }
+static bool is_swapped(const running *r, uint32_t a, uint32_t b)
+{
+    return r->moves[a] && !r->moves[b];
+}
 
 static flr_pose between(flr_pose T_a, flr_pose T_b)
 {
@@ -141,8 +147,8 @@ static flr_vec3 screw_centre(flr_pose from, flr_pose to, flr_vec3 middle)
     if (!(angle > 1e-9)) return middle;
     const flr_vec3 n = flr_vec3_scale(turn, 1 / angle);
     const flr_vec3 across = flr_vec3_add_scaled(M.p, -flr_vec3_dot(M.p, n), n);
-    const flr_vec3 c =
-        flr_vec3_scale(flr_vec3_add_scaled(across, 1 / tan(angle / 2), flr_vec3_cross(n, across)), 0.5);
+    const flr_vec3 c = flr_vec3_scale(
+        flr_vec3_add_scaled(across, 1 / tan(angle / 2), flr_vec3_cross(n, across)), 0.5);
     /* of all points of the axis, the one next to the part */
     const flr_vec3 there = flr_pose_apply(from, middle);
     const flr_vec3 near = flr_vec3_add_scaled(c, flr_vec3_dot(flr_vec3_sub(there, c), n), n);
@@ -151,9 +157,10 @@ static flr_vec3 screw_centre(flr_pose from, flr_pose to, flr_vec3 middle)
 
 static flr_fit_motion motion_of(const running *r, uint32_t a, uint32_t b)
 {
-    flr_fit_motion motion = {.from = between(r->T[0][a], r->T[0][b]), .to = between(r->T[1][a], r->T[1][b])};
-    motion.centre =
-        screw_centre(motion.from, motion.to, flr_box3_centre(flr_fit_get_info(r->def->fits[b]).bounds));
+    flr_fit_motion motion = {.from = between(r->T[0][a], r->T[0][b]),
+                             .to = between(r->T[1][a], r->T[1][b])};
+    motion.centre = screw_centre(motion.from, motion.to,
+                                 flr_box3_centre(flr_fit_get_info(r->def->fits[b]).bounds));
     return motion;
 }
 
@@ -225,7 +232,8 @@ static bool follow(running *r, uint32_t a, uint32_t b, flr_fit_motion_result *fo
     return true;
 }
 
-static void note_contact(running *r, uint32_t a, uint32_t b, const flr_fit_motion_result *found, double free)
+static void note_contact(running *r, uint32_t a, uint32_t b, const flr_fit_motion_result *found,
+                         double free)
 {
     const bool swapped = is_swapped(r, a, b);
     const uint32_t frame = swapped ? b : a, mover = swapped ? a : b;
@@ -289,7 +297,7 @@ static bool run_stage(running *r, uint32_t stage)
         const double to = fmin(1, at + length);
         const double open = pose_piece(r, stage, at, to);
         box_piece(r);
-        if (to - at > SHORTEST && (!is_short(r) || worst_deviation(r) > ASTRAY)) {
+        if (to - at > SHORTEST && (!is_short(r) || worst_deviation(r) > SWEEP_ASTRAY)) {
             length = 0.5 * (to - at);
             continue;
         }
@@ -327,7 +335,9 @@ static bool measure(running *r, flr_joint_sweep_sample *sample)
         for (uint32_t b = a + 1; b < r->parts; b++) {
             if (!is_pair(r, a, b)) continue;
             const double range = sample->clearance;
-            if (isfinite(range) && !flr_box3_overlap(flr_box3_grow(r->swept[a], range), r->swept[b])) continue;
+            if (isfinite(range) &&
+                !flr_box3_overlap(flr_box3_grow(r->swept[a], range), r->swept[b]))
+                continue;
             const uint32_t frame = is_swapped(r, a, b) ? b : a, mover = frame == a ? b : a;
             flr_fit_pair *pair = pair_of(r, frame, mover);
             if (!pair) return false;
@@ -352,8 +362,9 @@ static bool find_starts(running *r)
         for (uint32_t b = a + 1; b < r->parts; b++) {
             if (!is_pair(r, a, b)) continue;
             const flr_pose *T = r->T[0];
-            if (!flr_box3_overlap(flr_box3_transform(T[a], flr_fit_get_info(r->def->fits[a]).bounds),
-                                  flr_box3_transform(T[b], flr_fit_get_info(r->def->fits[b]).bounds)))
+            if (!flr_box3_overlap(
+                    flr_box3_transform(T[a], flr_fit_get_info(r->def->fits[a]).bounds),
+                    flr_box3_transform(T[b], flr_fit_get_info(r->def->fits[b]).bounds)))
                 continue;
             const uint32_t frame = is_swapped(r, a, b) ? b : a, mover = frame == a ? b : a;
             flr_fit_pair *pair = pair_of(r, frame, mover);
@@ -407,8 +418,9 @@ static flr_result check(const flr_joint_sweep_def *def, flr_error *error)
             return flr_fail(error, FLR_BAD_ARGUMENT, "there is no joint %u", t->joint);
         const flr_joint_kind kind = m->joints[t->joint].kind;
         if (kind == FLR_JOINT_FIXED || kind == FLR_JOINT_PLANAR || kind == FLR_JOINT_BALL)
-            return flr_fail(error, FLR_BAD_ARGUMENT, "joint %u is %s and has no single motion to sweep",
-                            t->joint, flr_joint_kind_name(kind));
+            return flr_fail(error, FLR_BAD_ARGUMENT,
+                            "joint %u is %s and has no single motion to sweep", t->joint,
+                            flr_joint_kind_name(kind));
         if (freedom_of(m, t, &island) == FLR_MECHANISM_NONE)
             return flr_fail(error, FLR_BAD_ARGUMENT,
                             "joint %u closes a loop; sweep another joint of that loop", t->joint);
@@ -418,7 +430,8 @@ static flr_result check(const flr_joint_sweep_def *def, flr_error *error)
     return FLR_OK;
 }
 
-flr_result flr_joint_sweep_run(const flr_joint_sweep_def *def, flr_joint_sweep *sweep, flr_error *error)
+flr_result flr_joint_sweep_run(const flr_joint_sweep_def *def, flr_joint_sweep *sweep,
+                               flr_error *error)
 {
     const uint32_t parts = def->mechanism->part_count;
     flr_error inner = {0};
@@ -432,8 +445,8 @@ flr_result flr_joint_sweep_run(const flr_joint_sweep_def *def, flr_joint_sweep *
     for (int i = 0; i < 3; i++) r.T[i] = calloc(parts + 1u, sizeof *r.T[i]);
     for (int i = 0; i < 2; i++) r.T_mid[i] = calloc(parts + 1u, sizeof *r.T_mid[i]);
     sweep->T_end = calloc(parts + 1u, sizeof *sweep->T_end);
-    bool ok = r.moves && r.swept && r.pairs && r.T[0] && r.T[1] && r.T[2] && r.T_mid[0] && r.T_mid[1] &&
-              sweep->T_end;
+    bool ok = r.moves && r.swept && r.pairs && r.T[0] && r.T[1] && r.T[2] && r.T_mid[0] &&
+              r.T_mid[1] && sweep->T_end;
     for (uint32_t i = 0; ok && i < parts; i++) r.moves[i] = flr_joint_sweep_moves(def, i);
     ok = ok && find_starts(&r);
     for (uint32_t s = 0; ok && s < def->stage_count && !sweep->blocked; s++) ok = run_stage(&r, s);

@@ -30,7 +30,8 @@ typedef struct flr_joint_sweep_def {
     const flr_joint_travel *travels;
     const uint32_t *first;
     uint32_t stage_count;
-    uint32_t samples; /* poses of a stage at which the clearance is measured; default 121, at least 2 */
+    uint32_t
+        samples; /* poses of a stage at which the clearance is measured; default 121, at least 2 */
     double clearance; /* metres: nearer than this counts as in the way; default 0: contact does */
 } flr_joint_sweep_def;
 
@@ -49,13 +50,13 @@ typedef struct flr_joint_sweep_start {
 } flr_joint_sweep_start;
 
 typedef struct flr_joint_sweep {
-    bool blocked;       /* something is in the way: */
-    bool locked;        /* … a loop, which cannot close there */
-    uint32_t stage;     /* in which it ends */
-    double share;       /* 0 … 1 of that stage: so much is proven to be free; 1: all of it */
-    uint32_t part[2];   /* that would meet; the first one moves */
-    flr_vec3 point[2];  /* on these, world's frame, there */
-    double open;        /* metres: by which a loop is open */
+    bool blocked;      /* something is in the way: */
+    bool locked;       /* … a loop, which cannot close there */
+    uint32_t stage;    /* in which it ends */
+    double share;      /* 0 … 1 of that stage: so much is proven to be free; 1: all of it */
+    uint32_t part[2];  /* that would meet; the first one moves */
+    flr_vec3 point[2]; /* on these, world's frame, there */
+    double open;       /* metres: by which a loop is open */
     flr_joint_sweep_sample *samples; /* [sample_count] up to where it ends */
     uint32_t sample_count;
     flr_joint_sweep_start *starts; /* [start_count] */
@@ -66,7 +67,8 @@ typedef struct flr_joint_sweep {
 
 /* Fails with FLR_BAD_ARGUMENT (a joint that closes a loop or has not the motion) and FLR_NO_MEMORY. On success free with
  * flr_joint_sweep_free(). */
-flr_result flr_joint_sweep_run(const flr_joint_sweep_def *def, flr_joint_sweep *sweep, flr_error *error);
+flr_result flr_joint_sweep_run(const flr_joint_sweep_def *def, flr_joint_sweep *sweep,
+                               flr_error *error);
 void flr_joint_sweep_free(flr_joint_sweep *sweep);
 
 /* Where a stage has a joint's travel after a share of it. */

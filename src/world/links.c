@@ -18,7 +18,8 @@ static bool is_linked_def(const flr_world_def *def)
     return false;
 }
 
-static flr_result make_mechanism(flr_world *w, const flr_world_def *def, flr_links *l, flr_error *error)
+static flr_result make_mechanism(flr_world *w, const flr_world_def *def, flr_links *l,
+                                 flr_error *error)
 {
     const uint32_t parts = def->part_count;
     bool *fixed = calloc((size_t)parts + 1, sizeof *fixed);
@@ -45,7 +46,8 @@ static flr_result make_mechanism(flr_world *w, const flr_world_def *def, flr_lin
     return result;
 }
 
-static flr_result allocate(const flr_world_def *def, flr_links *l, uint32_t contacts, flr_error *error)
+static flr_result allocate(const flr_world_def *def, flr_links *l, uint32_t contacts,
+                           flr_error *error)
 {
     const flr_mechanism *m = l->mechanism;
     uint32_t bodies = 1, laws = LAWS_OF_A_JOINT * def->joint_count + 1;
@@ -85,7 +87,8 @@ static void combine(flr_world *w, const flr_links *l)
         flr_inertia sum = bodies[leader].inertia;
         for (uint32_t i = leader + 1; i < m->part_count; i++)
             if (m->body_of[i] == k)
-                sum = flr_inertia_add(sum, flr_inertia_transform(m->T_leader[i], bodies[i].inertia));
+                sum =
+                    flr_inertia_add(sum, flr_inertia_transform(m->T_leader[i], bodies[i].inertia));
         double reach = 0;
         for (uint32_t i = leader; i < m->part_count; i++) {
             if (m->body_of[i] != k) continue;

@@ -21,16 +21,17 @@ typedef struct flr_island_now {
 struct flr_links {
     flr_island_now now;
     flr_mechanism *mechanism;
-    flr_vec3 *centres;  /* [part_count] of mass of their bodies, part's frame */
-    flr_step **steps;   /* [step_count]: of the bodies of one island */
+    flr_vec3 *centres; /* [part_count] of mass of their bodies, part's frame */
+    flr_step **steps;  /* [step_count]: of the bodies of one island */
     uint32_t step_count;
-    flr_step *own;      /* the world's, while an island is planned */
+    flr_step *own; /* the world's, while an island is planned */
     flr_joined *joined;
-    flr_step_result *results;                 /* [step_count] */
-    double (*rates)[FLR_MECHANISM_FREEDOMS];  /* [islands]: of the freedoms, as planned */
-    flr_pose *ends;                           /* [part_count]: at the end of the step, as planned */
-    bool *told;                               /* [part_count]: the pairs take it for moving */
-    flr_joint_position *positions, *later;    /* [joint_count]: at the beginning of the step, and at an end */
+    flr_step_result *results;                /* [step_count] */
+    double (*rates)[FLR_MECHANISM_FREEDOMS]; /* [islands]: of the freedoms, as planned */
+    flr_pose *ends;                          /* [part_count]: at the end of the step, as planned */
+    bool *told;                              /* [part_count]: the pairs take it for moving */
+    flr_joint_position *positions,
+        *later; /* [joint_count]: at the beginning of the step, and at an end */
 };
 
 /* Where joints were at the end of the last step, in the world's state: [joint_count]. */

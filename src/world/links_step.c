@@ -21,7 +21,8 @@ static flr_joined_law *add_law(const flr_island_now *now, uint32_t joint, uint32
     flr_joined_law *law = &l->joined->laws[l->joined->law_count++];
     double row[FLR_MECHANISM_FREEDOMS];
     *law = (flr_joined_law){.limit = INFINITY};
-    flr_mechanism_rate(l->mechanism, joint, component, now->world->poses, now->columns, now->origin, row);
+    flr_mechanism_rate(l->mechanism, joint, component, now->world->poses, now->columns, now->origin,
+                       row);
     for (uint32_t k = 0; k < now->unknowns; k++) {
         if (!now->loops) {
             law->row[k] = row[k];
@@ -82,9 +83,9 @@ static void add_ball(const flr_island_now *now, uint32_t joint, const flr_joint 
     flr_joined_law *law = add_law(now, joint, 0);
     const flr_joined_law *others[2] = {add_law(now, joint, 1), add_law(now, joint, 2)};
     for (uint32_t k = 0; k < now->unknowns; k++)
-        law->row[k] = (law->row[k] * turned.x + others[0]->row[k] * turned.y +
-                       others[1]->row[k] * turned.z) /
-                      at->turn;
+        law->row[k] =
+            (law->row[k] * turned.x + others[0]->row[k] * turned.y + others[1]->row[k] * turned.z) /
+            at->turn;
     now->world->links->joined->law_count -= 2;
     law->side = -1;
     law->target = approach(j->turn.high - at->turn, now->world->def.dt);
@@ -153,7 +154,8 @@ void flr_links_leave(flr_world *w) { w->step = w->links->own; }
 uint32_t flr_links_number(const flr_world *w)
 {
     uint32_t number = 0;
-    while (w->links && number < w->links->step_count && w->links->steps[number] != w->step) number++;
+    while (w->links && number < w->links->step_count && w->links->steps[number] != w->step)
+        number++;
     return w->links && number < w->links->step_count ? number : 0;
 }
 
@@ -216,8 +218,9 @@ static flr_motion motion_to(const flr_world *w, uint32_t part, flr_pose end)
 {
     const flr_body *body = &w->state->bodies[part];
     const flr_quat turn = flr_quat_mul(end.q, flr_quat_conjugate(body->T_world_part.q));
-    return (flr_motion){flr_quat_to_rotation_vector(turn),
-                        flr_vec3_sub(flr_pose_apply(end, body->inertia.centre), flr_body_centre(body))};
+    return (flr_motion){
+        flr_quat_to_rotation_vector(turn),
+        flr_vec3_sub(flr_pose_apply(end, body->inertia.centre), flr_body_centre(body))};
 }
 
 void flr_links_solve(flr_world *w, uint32_t part)
@@ -249,8 +252,9 @@ void flr_links_solve(flr_world *w, uint32_t part)
         flr_world_plan *p = &w->plans[member];
         p->result = l->results[m->body_of[member] - of->first_body];
         p->result.motion = motion_to(w, member, l->ends[member]);
-        fraction = fmin(fraction, flr_motion_fraction(p->result.motion, w->state->bodies[member].reach,
-                                                      w->params.step.travel));
+        fraction =
+            fmin(fraction, flr_motion_fraction(p->result.motion, w->state->bodies[member].reach,
+                                               w->params.step.travel));
     }
     for (uint32_t i = 0; i < of->part_count; i++) {
         flr_world_plan *p = &w->plans[m->members[of->first_part + i]];
@@ -288,7 +292,8 @@ void flr_links_move(flr_world *w, uint32_t part, bool keep)
         flr_body *body = &w->state->bodies[member];
         flr_motion gone = r->motion;
         if (keep)
-            gone = (flr_motion){flr_vec3_scale(gone.turn, fraction), flr_vec3_scale(gone.shift, fraction)};
+            gone = (flr_motion){flr_vec3_scale(gone.turn, fraction),
+                                flr_vec3_scale(gone.shift, fraction)};
         body->twist = r->twist;
         flr_body_move(body, gone, keep ? 1 : fraction);
         body->T_world_part = l->ends[member];

@@ -187,9 +187,9 @@ static void plan_linked(flr_world *w, uint32_t part, double range, flr_world_fra
     for (uint32_t i = 0; i < count; i++) {
         const flr_world_plan *p = &w->plans[members[i]];
         if (w->voxel > 0)
-            fraction = fmin(fraction, flr_motion_fraction(p->result.motion,
-                                                          w->state->bodies[members[i]].reach,
-                                                          range / 2));
+            fraction =
+                fmin(fraction, flr_motion_fraction(p->result.motion,
+                                                   w->state->bodies[members[i]].reach, range / 2));
         frame->faults |= p->result.faults;
         if (p->result.deepest > frame->deepest) frame->deepest = p->result.deepest;
     }

@@ -115,8 +115,8 @@ struct flr_tight {
     flr_tight_bins bins;
     /* [FLR_TIGHT_CONTACTS] contacts that one body's step was given, by number; of each body that is planned with others */
     flr_world_touch *pressed;
-    uint64_t budget, spent;          /* units in this step; 0: no limit */
-    flr_world_gap *gaps;             /* [near_capacity] */
+    uint64_t budget, spent; /* units in this step; 0: no limit */
+    flr_world_gap *gaps;    /* [near_capacity] */
     flr_world_touch touches[FLR_TIGHT_TOUCHES];
     uint32_t touch_count;
 };

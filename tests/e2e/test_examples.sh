@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# every example that --help prints works when typed as printed, after `feeler make ball --out ball`
+# every example that --help prints works when typed as printed, after `feeler make ball --out ball` and the same with cabinet
 source "$(dirname "$0")/common.sh"
 expect 0 feeler make ball --out ball --quiet
+expect 0 feeler make cabinet --out cabinet --quiet
 silent_out
 silent_err
 feeler --generate examples >"$scratch/examples"

@@ -40,7 +40,7 @@ refuse() { # CODE WORDS ARGUMENTS...
 }
 refuse 2 'poses of the part' ball/ball.stl --voxel 1mm
 refuse 2 'size of a voxel' ball/ball.stl --poses ball/seat.txt
-refuse 2 'needs --path' ball/scene.json
+refuse 2 'needs --joint NAME or --path NAME' ball/scene.json
 refuse 2 'of its own' ball/scene.json --path seat --against ball/socket.stl
 refuse 2 'no path "sit"; it has seat, turn' ball/scene.json --path sit
 refuse 2 'for scenes' ball/ball.stl --path seat --voxel 1mm
@@ -49,4 +49,32 @@ refuse 2 'flrvox' $part --out swept.stl
 refuse 2 'unit of the poses' ball/ball.stl --poses far.txt --pose-unit m --voxel 1um --memory 1GiB
 refuse 3 'nowhere.txt' ball/ball.stl --poses nowhere.txt --voxel 1mm
 refuse 3 'nowhere.stl' $part --against nowhere.stl --step 100
+
+# ---- joints ----
+expect 0 feeler make cabinet --out cabinet --quiet
+expect 1 feeler sweep cabinet/scene.json --joint hinge --from 0 --to 120deg --json --csv c.csv --plot c.svg
+json '.free == false and (.at.hinge - 115.409 | fabs) < 0.01 and .contact.part == "panel" and .contact.with == "pipe"'
+json '(.samples | length) == 121 and .samples[0].clearance > 0.007 and .samples[120].clearance < 1e-6'
+[ "$(wc -l <c.csv)" = 122 ] && grep -q '<svg' c.svg && pass || fail "the table or the drawing is wrong"
+expect 1 feeler sweep cabinet/scene.json --joint hinge --to 2.0rad --clearance 10mm
+tells 'too near'
+expect 0 feeler sweep cabinet/scene.json --joint hinge --from 0 --to 90
+tells 'all the way, to hinge at 90.000 deg'
+expect 0 feeler sweep cabinet/scene.json --joint rails --volume keep.glb --tolerance 1cm --json
+json '.free and .at.rails == 0.24'
+[ "$(head -c 4 keep.glb)" = glTF ] && pass || fail "the file is no glTF"
+expect 1 feeler sweep cabinet/scene.json --joint 'rails=0..20cm,hinge=0..90deg+rails=20cm..0mm,hinge=90..120deg' --json
+json '.stage == 2 and (.at.hinge - 115.409 | fabs) < 0.01'
+refuse 3 'has no joint "hing"; did you mean "hinge"' cabinet/scene.json --joint hing
+refuse 2 'is no angle' cabinet/scene.json --joint hinge --to 12mm
+refuse 2 'is no length' cabinet/scene.json --joint rails --to 12deg
+refuse 2 'JOINT=FROM..TO' cabinet/scene.json --joint hinge=90
+refuse 3 'has no joints' ball/scene.json --joint hinge
+refuse 2 'is for scenes' ball/ball.stl --joint hinge
+refuse 2 'ends in .stl' cabinet/scene.json --joint hinge --volume v.step
+refuse 2 'go with --joint' ball/scene.json --path seat --csv x.csv
+
+# ---- groups and joints in a run: what is recorded is repeated bit for bit ----
+expect 0 feeler run cabinet/scene.json --part handle --hand builtin:slide --frames 1500 --record door.mcap
+expect 0 feeler replay door.mcap
 finish

@@ -78,8 +78,10 @@ static void finds_the_angle(void **state)
     (void)state;
     rig r = {0};
     add_box(&r, flr_vec3_make(0.2, 0.02, 0.02), flr_vec3_make(0.1, 0, 0), false);
-    add_box(&r, flr_vec3_make(0.5, 0.02, 0.5), flr_vec3_make(0, 0.16, 0), true); /* its face at y = 0.15 */
-    const flr_joint j = joint(FLR_JOINT_REVOLUTE, FLR_JOINT_WORLD, 0, flr_vec3_zero(), flr_vec3_make(0, 0, 1));
+    add_box(&r, flr_vec3_make(0.5, 0.02, 0.5), flr_vec3_make(0, 0.16, 0),
+            true); /* its face at y = 0.15 */
+    const flr_joint j =
+        joint(FLR_JOINT_REVOLUTE, FLR_JOINT_WORLD, 0, flr_vec3_zero(), flr_vec3_make(0, 0, 1));
     tie(&r, &j, 1);
     r.travels[0] = (flr_joint_travel){.joint = 0, .to = 120 * pi / 180};
     r.first[1] = 1;
@@ -100,7 +102,8 @@ static void finds_the_angle(void **state)
     assert_lt(found.samples[12].clearance, 1e-6);
     for (uint32_t i = 0; i < 13; i++) {
         const double a = found.samples[i].share * 120 * pi / 180;
-        assert_within(found.samples[i].clearance, 0.15 - hypot(0.2, 0.01) * sin(a + atan2(0.01, 0.2)), 1e-8);
+        assert_within(found.samples[i].clearance,
+                      0.15 - hypot(0.2, 0.01) * sin(a + atan2(0.01, 0.2)), 1e-8);
     }
     flr_joint_sweep_free(&found);
 
@@ -120,7 +123,8 @@ static void misses_nothing(void **state)
     rig r = {0};
     add_box(&r, flr_vec3_make(0.02, 0.02, 0.02), flr_vec3_make(0, 0, 0), false);
     add_box(&r, flr_vec3_make(1e-5, 0.02, 0.02), flr_vec3_make(3, 0, 0), true);
-    const flr_joint j = joint(FLR_JOINT_PRISMATIC, FLR_JOINT_WORLD, 0, flr_vec3_zero(), flr_vec3_make(1, 0, 0));
+    const flr_joint j =
+        joint(FLR_JOINT_PRISMATIC, FLR_JOINT_WORLD, 0, flr_vec3_zero(), flr_vec3_make(1, 0, 0));
     tie(&r, &j, 1);
     r.travels[0] = (flr_joint_travel){.joint = 0, .to = 10};
     r.first[1] = 1;
@@ -206,10 +210,11 @@ static void follows_loops(void **state)
     add_box(&r, flr_vec3_make(0.02, 0.02, 0.2), flr_vec3_make(0.1, 0.06, 0.1), false);
     const flr_vec3 y = {0, 1, 0};
     /* a crank of 0.1, a coupler of 0.1 and a rocker of 0.1 on a base of 0.1: turned past 90 degrees it would need more */
-    const flr_joint j[] = {joint(FLR_JOINT_REVOLUTE, FLR_JOINT_WORLD, 0, flr_vec3_make(0, 0, 0), y),
-                           joint(FLR_JOINT_REVOLUTE, 0, 1, flr_vec3_make(0, 0, 0.1), y),
-                           joint(FLR_JOINT_REVOLUTE, 1, 2, flr_vec3_make(0.1, 0, 0.1), y),
-                           joint(FLR_JOINT_REVOLUTE, FLR_JOINT_WORLD, 2, flr_vec3_make(0.15, 0, 0), y)};
+    const flr_joint j[] = {
+        joint(FLR_JOINT_REVOLUTE, FLR_JOINT_WORLD, 0, flr_vec3_make(0, 0, 0), y),
+        joint(FLR_JOINT_REVOLUTE, 0, 1, flr_vec3_make(0, 0, 0.1), y),
+        joint(FLR_JOINT_REVOLUTE, 1, 2, flr_vec3_make(0.1, 0, 0.1), y),
+        joint(FLR_JOINT_REVOLUTE, FLR_JOINT_WORLD, 2, flr_vec3_make(0.15, 0, 0), y)};
     tie(&r, j, 4);
     r.travels[0] = (flr_joint_travel){.joint = 0, .to = -20 * pi / 180};
     r.first[1] = 1;
@@ -238,7 +243,8 @@ static void makes_a_volume(void **state)
     (void)state;
     rig r = {0};
     add_box(&r, flr_vec3_make(0.05, 0.02, 0.02), flr_vec3_make(0.06, 0, 0), false);
-    const flr_joint j = joint(FLR_JOINT_PRISMATIC, FLR_JOINT_WORLD, 0, flr_vec3_zero(), flr_vec3_make(0, 1, 0));
+    const flr_joint j =
+        joint(FLR_JOINT_PRISMATIC, FLR_JOINT_WORLD, 0, flr_vec3_zero(), flr_vec3_make(0, 1, 0));
     tie(&r, &j, 1);
     r.travels[0] = (flr_joint_travel){.joint = 0, .to = 0.1};
     r.first[1] = 1;
@@ -273,7 +279,8 @@ static void makes_a_volume(void **state)
     for (uint32_t i = 0; i < mesh->triangle_count; i++) {
         const uint32_t *v = mesh->triangles[i].v;
         volume += flr_vec3_dot(mesh->vertices[v[0]],
-                               flr_vec3_cross(mesh->vertices[v[1]], mesh->vertices[v[2]])) / 6;
+                               flr_vec3_cross(mesh->vertices[v[1]], mesh->vertices[v[2]])) /
+                  6;
     }
     assert_gt(volume, 0.05 * 0.12 * 0.02 * 0.98);
     assert_lt(volume, 0.056 * 0.126 * 0.026);

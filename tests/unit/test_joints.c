@@ -78,7 +78,8 @@ static void swings(void **state)
 {
     (void)state;
     flr_world_part parts[] = {rod(flr_vec3_make(0, 0, 0))};
-    flr_joint hinge = joint(FLR_JOINT_REVOLUTE, FLR_JOINT_WORLD, 0, flr_vec3_zero(), flr_vec3_make(0, 1, 0));
+    flr_joint hinge =
+        joint(FLR_JOINT_REVOLUTE, FLR_JOINT_WORLD, 0, flr_vec3_zero(), flr_vec3_make(0, 1, 0));
     flr_world *world = make(parts, 1, NULL, &hinge, 1, flr_vec3_make(0, 0, -9.81));
     flr_joint_position at;
     double last = 0, lowest = 0;
@@ -111,9 +112,10 @@ static void holds_every_kind(void **state)
     (void)state;
     for (int kind = FLR_JOINT_REVOLUTE; kind < FLR_JOINT_KINDS; kind++) {
         flr_world_part parts[] = {rod(flr_vec3_make(0, 0, 0)), rod(flr_vec3_make(0.2, 0, 0))};
-        flr_joint joints[] = {
-            joint((flr_joint_kind)kind, FLR_JOINT_WORLD, 0, flr_vec3_zero(), flr_vec3_make(0.3, 1, 0.2)),
-            joint((flr_joint_kind)kind, 1, 0, flr_vec3_make(0.2, 0, 0), flr_vec3_make(1, 0.4, -0.3))};
+        flr_joint joints[] = {joint((flr_joint_kind)kind, FLR_JOINT_WORLD, 0, flr_vec3_zero(),
+                                    flr_vec3_make(0.3, 1, 0.2)),
+                              joint((flr_joint_kind)kind, 1, 0, flr_vec3_make(0.2, 0, 0),
+                                    flr_vec3_make(1, 0.4, -0.3))};
         joints[0].slide.stiffness = joints[1].slide.stiffness = 200;
         joints[0].turn.damping = joints[1].turn.damping = 0.001;
         flr_world *world = make(parts, 2, NULL, joints, 2, flr_vec3_make(0, 0, -9.81));
@@ -126,7 +128,8 @@ static void holds_every_kind(void **state)
             run(world, 1000);
             assert_holds(world);
         }
-        assert_gt(flr_vec3_distance(flr_world_body(world, 1)->T_world_part.p, parts[1].body.T_world_part.p),
+        assert_gt(flr_vec3_distance(flr_world_body(world, 1)->T_world_part.p,
+                                    parts[1].body.T_world_part.p),
                   1e-3);
         flr_world_destroy(world);
     }
@@ -138,14 +141,17 @@ static void keeps_momentum(void **state)
     (void)state;
     flr_world_part parts[] = {rod(flr_vec3_make(0, 0, 0)), rod(flr_vec3_make(0.2, 0, 0))};
     parts[0].body.twist = flr_twist_make(flr_vec3_make(0, 0, 4), flr_vec3_make(0.1, 0, 0));
-    flr_joint hinge = joint(FLR_JOINT_REVOLUTE, 0, 1, flr_vec3_make(0.2, 0, 0), flr_vec3_make(0, 0, 1));
+    flr_joint hinge =
+        joint(FLR_JOINT_REVOLUTE, 0, 1, flr_vec3_make(0.2, 0, 0), flr_vec3_make(0, 0, 1));
     flr_world *world = make(parts, 2, NULL, &hinge, 1, flr_vec3_zero());
     run(world, 1);
-    flr_vec3 before = flr_vec3_add(flr_world_body(world, 0)->twist.linear, flr_world_body(world, 1)->twist.linear);
+    flr_vec3 before = flr_vec3_add(flr_world_body(world, 0)->twist.linear,
+                                   flr_world_body(world, 1)->twist.linear);
     const double energy =
         flr_body_energy(flr_world_body(world, 0)) + flr_body_energy(flr_world_body(world, 1));
     run(world, 2000);
-    flr_vec3 after = flr_vec3_add(flr_world_body(world, 0)->twist.linear, flr_world_body(world, 1)->twist.linear);
+    flr_vec3 after = flr_vec3_add(flr_world_body(world, 0)->twist.linear,
+                                  flr_world_body(world, 1)->twist.linear);
     assert_lt(flr_vec3_distance(before, after), 1e-9);
     const double later =
         flr_body_energy(flr_world_body(world, 0)) + flr_body_energy(flr_world_body(world, 1));
@@ -181,7 +187,8 @@ static void closes_loops(void **state)
     flr_world_joint(world, 0, &a), flr_world_joint(world, 3, &b);
     assert_gt(fabs(a.turn), 0.1);
     assert_lt(fabs(a.turn - b.turn), 1e-9);
-    const flr_vec3 x = flr_quat_rotate(flr_world_body(world, 1)->T_world_part.q, flr_vec3_make(1, 0, 0));
+    const flr_vec3 x =
+        flr_quat_rotate(flr_world_body(world, 1)->T_world_part.q, flr_vec3_make(1, 0, 0));
     assert_lt(fabs(x.z), 1e-9);
     flr_world_destroy(world);
 }
@@ -191,7 +198,8 @@ static void limits_friction_springs(void **state)
 {
     (void)state;
     flr_world_part parts[] = {rod(flr_vec3_make(0, 0, 0))};
-    flr_joint hinge = joint(FLR_JOINT_REVOLUTE, FLR_JOINT_WORLD, 0, flr_vec3_zero(), flr_vec3_make(0, 1, 0));
+    flr_joint hinge =
+        joint(FLR_JOINT_REVOLUTE, FLR_JOINT_WORLD, 0, flr_vec3_zero(), flr_vec3_make(0, 1, 0));
     flr_joint_position at;
     hinge.turn.limited = true, hinge.turn.low = -0.5, hinge.turn.high = 0.4;
     flr_world *world = make(parts, 1, NULL, &hinge, 1, flr_vec3_make(0, 0, -9.81));
@@ -232,7 +240,8 @@ static void screws(void **state)
 {
     (void)state;
     flr_world_part parts[] = {rod(flr_vec3_make(0, 0, 0))};
-    flr_joint nut = joint(FLR_JOINT_SCREW, FLR_JOINT_WORLD, 0, flr_vec3_zero(), flr_vec3_make(0, 0, 1));
+    flr_joint nut =
+        joint(FLR_JOINT_SCREW, FLR_JOINT_WORLD, 0, flr_vec3_zero(), flr_vec3_make(0, 0, 1));
     nut.pitch = 0.002;
     flr_world *world = make(parts, 1, NULL, &nut, 1, flr_vec3_zero());
     flr_world_constraint push = flr_default_world_constraint();
@@ -252,7 +261,8 @@ static void is_felt(void **state)
     (void)state;
     flr_world_part parts[] = {rod(flr_vec3_make(0, 0, 0))};
     parts[0].kind = FLR_PART_MOVABLE;
-    flr_joint hinge = joint(FLR_JOINT_REVOLUTE, FLR_JOINT_WORLD, 0, flr_vec3_zero(), flr_vec3_make(0, 0, 1));
+    flr_joint hinge =
+        joint(FLR_JOINT_REVOLUTE, FLR_JOINT_WORLD, 0, flr_vec3_zero(), flr_vec3_make(0, 0, 1));
     flr_world *world = make(parts, 1, NULL, &hinge, 1, flr_vec3_zero());
     flr_world_input in = {.T_world_hand = {{0.2, 0, 0}, {1, 0, 0, 0}}, .fresh = true};
     assert_true(flr_world_grab_at(world, 0, 0, in.T_world_hand));
@@ -365,7 +375,8 @@ static void groups_are_one_body(void **state)
     assert_true(flr_world_constrain(group, 1, &push) && flr_world_constrain(single, 0, &push));
     run(group, 1000);
     run(single, 1000);
-    const flr_pose a = flr_world_body(group, 0)->T_world_part, b = flr_world_body(single, 0)->T_world_part;
+    const flr_pose a = flr_world_body(group, 0)->T_world_part,
+                   b = flr_world_body(single, 0)->T_world_part;
     assert_lt(flr_vec3_distance(a.p, b.p), 1e-4);
     assert_lt(flr_quat_angle(a.q, b.q), 2e-3);
     flr_world_destroy(group);
@@ -384,15 +395,19 @@ static void contact_stops_a_group(void **state)
         flr_fit *fits[2];
         flr_test_shape_box(&floor_shape, flr_vec3_make(0.06, 0.06, 0.008), 1);
         flr_test_shape_box(&box_shape, flr_vec3_make(0.01, 0.01, 0.01), 1);
-        const flr_mesh *meshes[2] = {flr_test_shape_mesh(&floor_shape), flr_test_shape_mesh(&box_shape)};
+        const flr_mesh *meshes[2] = {flr_test_shape_mesh(&floor_shape),
+                                     flr_test_shape_mesh(&box_shape)};
         assert_ok(flr_part_create(flr_env_real(), meshes[0], NULL, &floor, &error), error);
         assert_ok(flr_part_create(flr_env_real(), meshes[1], NULL, &box, &error), error);
-        for (int i = 0; i < 2; i++) assert_ok(flr_fit_build(meshes[i], NULL, &fits[i], &error), error);
+        for (int i = 0; i < 2; i++)
+            assert_ok(flr_fit_build(meshes[i], NULL, &fits[i], &error), error);
         const flr_quat q = flr_quat_identity();
         flr_world_part parts[] = {
-            flr_part_in_world(floor, FLR_PART_STATIC, flr_pose_make(flr_vec3_make(0, 0, -0.004), q)),
+            flr_part_in_world(floor, FLR_PART_STATIC,
+                              flr_pose_make(flr_vec3_make(0, 0, -0.004), q)),
             flr_part_in_world(box, FLR_PART_MOVABLE, flr_pose_make(flr_vec3_make(0, 0, 0.05), q)),
-            flr_part_in_world(box, FLR_PART_MOVABLE, flr_pose_make(flr_vec3_make(0.004, 0, 0.015), q))};
+            flr_part_in_world(box, FLR_PART_MOVABLE,
+                              flr_pose_make(flr_vec3_make(0.004, 0, 0.015), q))};
         for (int i = 0; i < 3; i++) parts[i].fit = fits[i > 0];
         for (int i = 1; i < 3; i++) parts[i].body.mass = 0.25;
         flr_world_def def = flr_default_world_def();
@@ -415,7 +430,8 @@ static void contact_stops_a_group(void **state)
         assert_lt(least, 0.0085);       /* but it came down */
         assert_gt(flr_world_wrench(world, 0).force.z, 0.1);
         assert_lt(fabs(flr_world_body(world, 1)->T_world_part.p.z -
-                       flr_world_body(world, 2)->T_world_part.p.z - 0.035), 1e-3);
+                       flr_world_body(world, 2)->T_world_part.p.z - 0.035),
+                  1e-3);
         flr_world_destroy(world);
         for (int i = 0; i < 2; i++) flr_fit_destroy(fits[i]);
         flr_part_destroy(floor);
@@ -435,19 +451,22 @@ static void contact_stops_a_hinge(void **state)
         flr_fit *fits[2];
         flr_test_shape_box(&floor_shape, flr_vec3_make(0.06, 0.06, 0.008), 1);
         flr_test_shape_box(&box_shape, flr_vec3_make(0.05, 0.01, 0.01), 1);
-        const flr_mesh *meshes[2] = {flr_test_shape_mesh(&floor_shape), flr_test_shape_mesh(&box_shape)};
+        const flr_mesh *meshes[2] = {flr_test_shape_mesh(&floor_shape),
+                                     flr_test_shape_mesh(&box_shape)};
         assert_ok(flr_part_create(flr_env_real(), meshes[0], NULL, &floor, &error), error);
         assert_ok(flr_part_create(flr_env_real(), meshes[1], NULL, &box, &error), error);
-        for (int i = 0; i < 2; i++) assert_ok(flr_fit_build(meshes[i], NULL, &fits[i], &error), error);
+        for (int i = 0; i < 2; i++)
+            assert_ok(flr_fit_build(meshes[i], NULL, &fits[i], &error), error);
         const flr_quat q = flr_quat_identity();
         flr_world_part parts[] = {
-            flr_part_in_world(floor, FLR_PART_STATIC, flr_pose_make(flr_vec3_make(0, 0, -0.004), q)),
+            flr_part_in_world(floor, FLR_PART_STATIC,
+                              flr_pose_make(flr_vec3_make(0, 0, -0.004), q)),
             flr_part_in_world(box, FLR_PART_FREE, flr_pose_make(flr_vec3_make(0, 0, 0.02), q))};
         for (int i = 0; i < 2; i++) parts[i].fit = fits[i];
         parts[1].body.mass = 0.25;
         flr_world_def def = flr_default_world_def();
-        flr_joint hinge = joint(FLR_JOINT_REVOLUTE, FLR_JOINT_WORLD, 1, flr_vec3_make(-0.025, 0, 0.02),
-                                flr_vec3_make(0, 1, 0));
+        flr_joint hinge = joint(FLR_JOINT_REVOLUTE, FLR_JOINT_WORLD, 1,
+                                flr_vec3_make(-0.025, 0, 0.02), flr_vec3_make(0, 1, 0));
         def.parts = parts, def.part_count = 2, def.joints = &hinge, def.joint_count = 1;
         def.params.engine = engine ? FLR_ENGINE_EXACT : FLR_ENGINE_SHELL;
         def.params.step.gravity = flr_vec3_make(0, 0, -9.81);

@@ -11,11 +11,11 @@
 static flr_error error;
 
 #define PARTS                                                                                      \
-    "{\"feeler\":1,\"name\":\"s\",\"unit\":\"mm\",\"parts\":["                                       \
-    "{\"name\":\"frame\",\"file\":\"a.stl\"},"                                                       \
-    "{\"name\":\"panel\",\"file\":\"b.stl\",\"moving\":true,\"in\":\"door\"},"                         \
-    "{\"name\":\"handle\",\"file\":\"c.stl\",\"in\":\"grip\"},"                                        \
-    "{\"name\":\"arm\",\"file\":\"d.stl\",\"moving\":true}],"                                          \
+    "{\"feeler\":1,\"name\":\"s\",\"unit\":\"mm\",\"parts\":["                                     \
+    "{\"name\":\"frame\",\"file\":\"a.stl\"},"                                                     \
+    "{\"name\":\"panel\",\"file\":\"b.stl\",\"moving\":true,\"in\":\"door\"},"                     \
+    "{\"name\":\"handle\",\"file\":\"c.stl\",\"in\":\"grip\"},"                                    \
+    "{\"name\":\"arm\",\"file\":\"d.stl\",\"moving\":true}],"                                      \
     "\"groups\":[{\"name\":\"grip\",\"in\":\"door\"},{\"name\":\"door\",\"rigid\":true}]"
 
 static flr_scene *read_joints(const char *joints)
@@ -42,10 +42,11 @@ static void refuse(const char *joints, const char *says)
 static void reads_all_of_it(void **state)
 {
     (void)state;
-    flr_scene *scene = read_joints(
-        "{" HINGE ",\"point\":[10,0,0],\"axis\":[0,0,2],"
-        "\"turn\":{\"from\":-90,\"to\":120,\"friction\":0.5,\"stiffness\":2,\"rest\":45,\"damping\":0.1}},"
-        "{\"name\":\"rail\",\"kind\":\"prismatic\",\"b\":\"arm\",\"slide\":{\"from\":0,\"to\":\"2cm\"},\"touch\":true}");
+    flr_scene *scene = read_joints("{" HINGE ",\"point\":[10,0,0],\"axis\":[0,0,2],"
+                                   "\"turn\":{\"from\":-90,\"to\":120,\"friction\":0.5,"
+                                   "\"stiffness\":2,\"rest\":45,\"damping\":0.1}},"
+                                   "{\"name\":\"rail\",\"kind\":\"prismatic\",\"b\":\"arm\","
+                                   "\"slide\":{\"from\":0,\"to\":\"2cm\"},\"touch\":true}");
     assert_int_equal(scene->joint_count, 2);
     const flr_joint *hinge = &scene->joints[0].joint, *rail = &scene->joints[1].joint;
     assert_int_equal(hinge->kind, FLR_JOINT_REVOLUTE);
@@ -88,7 +89,8 @@ static void refuses_nonsense(void **state)
     (void)state;
     refuse("{\"name\":\"h\",\"kind\":\"revolute\",\"a\":\"frame\",\"b\":\"gate\"}",
            "joints[0].b: there is no part or rigid group \"gate\"");
-    refuse("{\"name\":\"h\",\"kind\":\"revolute\",\"a\":\"frame\",\"b\":\"grip\"}", "no part or rigid group");
+    refuse("{\"name\":\"h\",\"kind\":\"revolute\",\"a\":\"frame\",\"b\":\"grip\"}",
+           "no part or rigid group");
     refuse("{" HINGE ",\"turn\":{\"from\":10,\"to\":-10}}", "must not be below");
     refuse("{" HINGE ",\"turn\":{\"to\":10}}", "both \"from\" and \"to\"");
     refuse("{" HINGE ",\"axis\":[0,0,0]}", "must not be zero");
@@ -97,10 +99,12 @@ static void refuses_nonsense(void **state)
     refuse("{\"name\":\"h\",\"kind\":\"revolute\"}", "b");
     refuse("{\"name\":\"h\",\"kind\":\"screw\",\"b\":\"arm\"}", "needs \"pitch\"");
     refuse("{\"name\":\"h\",\"kind\":\"screw\",\"b\":\"arm\",\"pitch\":0}", "must not be zero");
-    refuse("{\"name\":\"h\",\"kind\":\"ball\",\"b\":\"arm\",\"turn\":{\"from\":-5,\"to\":5}}", "from 0");
+    refuse("{\"name\":\"h\",\"kind\":\"ball\",\"b\":\"arm\",\"turn\":{\"from\":-5,\"to\":5}}",
+           "from 0");
     refuse("{\"name\":\"h\",\"kind\":\"revolute\",\"b\":\"frame\"}", "do not move");
     refuse("{\"name\":\"h\",\"kind\":\"revolute\",\"a\":\"arm\",\"b\":\"arm\"}", "to itself");
-    refuse("{\"name\":\"h\",\"kind\":\"revolute\",\"a\":\"panel\",\"b\":\"handle\"}", "same rigid group");
+    refuse("{\"name\":\"h\",\"kind\":\"revolute\",\"a\":\"panel\",\"b\":\"handle\"}",
+           "same rigid group");
     refuse("{" HINGE "},{" HINGE "}", "is taken");
 }
 
@@ -121,7 +125,8 @@ static void reads_the_cabinet(void **state)
     assert_int_equal(m->islands[0].freedoms, 1);
     assert_int_equal(m->islands[0].part_count, 2);
     assert_int_equal(flr_mechanism_leader(m, 2), 1);
-    assert_false(flr_mechanism_may_touch(m, 0, 2)); /* the handle and the frame: tied by the hinge */
+    assert_false(
+        flr_mechanism_may_touch(m, 0, 2)); /* the handle and the frame: tied by the hinge */
     assert_true(flr_mechanism_may_touch(m, 2, 3));
     flr_mechanism_destroy(m);
     flr_scene_destroy(scene);

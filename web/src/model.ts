@@ -25,6 +25,8 @@ export class Model {
   readonly parts = new Map<number, Part>();
   /** the tree that parts are in: the name of each group, and of the one that it is in */
   readonly groups = new Map<string, string>();
+  /** groups whose parts move as one */
+  readonly rigid = new Set<string>();
   state: message_state | null = null;
   readonly parameters = new Map<string, message_parameter>();
   readonly devices = new Map<number, message_device>();
@@ -137,12 +139,17 @@ export class Model {
         this.scene = message.body;
         this.parts.clear();
         this.groups.clear();
+        this.rigid.clear();
         this.state = null;
         this.selected = NONE;
         this.on_scene.emit(message.body);
         break;
       case 'group':
-        if (message.body.index === 0) this.groups.clear();
+        if (message.body.index === 0) {
+          this.groups.clear();
+          this.rigid.clear();
+        }
+        if (message.body.count && message.body.rigid) this.rigid.add(message.body.name);
         if (message.body.count) this.groups.set(message.body.name, message.body.in);
         if (message.body.index + 1 >= message.body.count) this.on_groups.emit();
         break;

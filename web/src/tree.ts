@@ -134,7 +134,7 @@ export class Tree {
       this.changed();
     } });
     eye.append(icon('eye'));
-    const name = h('button', { type: 'button', class: 'part-pick group-pick' }, h('span', { class: 'part-text' }, h('span', { class: 'part-name' }, row.name), h('span', { class: 'part-facts' }, `${row.parts.length} ${row.parts.length === 1 ? 'part' : 'parts'}`)));
+    const name = h('button', { type: 'button', class: 'part-pick group-pick' }, h('span', { class: 'part-text' }, h('span', { class: 'part-name' }, row.name), h('span', { class: 'part-facts' }, `${row.parts.length} ${row.parts.length === 1 ? 'part' : 'parts'}${this.model.rigid.has(row.name) ? ', move as one' : ''}`)));
     const line = h('div', { class: 'part group', role: 'treeitem', 'aria-expanded': String(row.open), 'aria-selected': String(all) }, fold, name, eye);
     line.dataset['group'] = row.name;
     return line;
@@ -199,6 +199,7 @@ export class Tree {
     action('parts-move', 'Movable', 'The selected parts can be picked up', (parts) => this.set_kind(parts, part_kind.PART_MOVABLE));
     action('parts-fix', 'Fixed', 'The selected parts stay where they are', (parts) => this.set_kind(parts, part_kind.PART_STATIC));
     action('parts-group', 'Group', 'Put the selected parts into a group', (parts) => this.group(parts));
+    action('parts-rigid', 'Move as one', 'The groups of the selected parts move as one, or their parts by themselves again', (parts) => this.set_rigid(parts));
     action('parts-ungroup', 'Ungroup', 'Dissolve the groups of the selected parts; the parts stay', (parts) => this.ungroup(parts));
   }
 
@@ -220,12 +221,20 @@ export class Tree {
     while (this.model.groups.has(`group ${number}`)) number++;
     const name = window.prompt('Name of the group', `group ${number}`)?.trim();
     if (!name) return;
-    this.model.connection.ask('regroup', { name, parts: Uint32Array.from(parts.slice(0, LIMIT)) }).catch(this.notices.failed);
+    this.model.connection.ask('regroup', { name, parts: Uint32Array.from(parts.slice(0, LIMIT)), rigid: 0 }).catch(this.notices.failed);
   }
 
   private ungroup(parts: number[]): void {
     const names = new Set(parts.map((part) => this.model.parts.get(part)?.group ?? '').filter(Boolean));
     if (!names.size) this.notices.toast('The selected parts are in no group.');
-    for (const name of names) this.model.connection.ask('regroup', { name, parts: new Uint32Array() }).catch(this.notices.failed);
+    for (const name of names) this.model.connection.ask('regroup', { name, parts: new Uint32Array(), rigid: 0 }).catch(this.notices.failed);
+  }
+
+  /** The groups of these parts become rigid; when all are, their parts move by themselves again. */
+  private set_rigid(parts: number[]): void {
+    const names = new Set(parts.map((part) => this.model.parts.get(part)?.group ?? '').filter(Boolean));
+    if (!names.size) this.notices.toast('The selected parts are in no group: make one first with Group.');
+    const rigid = [...names].every((name) => this.model.rigid.has(name)) ? 2 : 1;
+    for (const name of names) this.model.connection.ask('regroup', { name, parts: new Uint32Array(), rigid }).catch(this.notices.failed);
   }
 }
