@@ -295,7 +295,7 @@ static void take_scene(flr_engine *e, load_job *l)
     e->tuning.world.step.travel = flr_default_parameters().world.step.travel;
     e->preset = e->tuning;
     flr_engine_set_voxel(e);
-    const double onset = e->def.onset > 0 ? e->def.onset : l->scene->contact.onset;
+    const double onset = e->def.onset >= 0 ? e->def.onset : l->scene->contact.onset;
     if (onset >= 0) {
         flr_parameters_set_onset(&e->tuning.world, e->tuning.voxel, onset);
         e->preset.world.contact.force_layer = e->tuning.world.contact.force_layer;

@@ -161,8 +161,10 @@ void flr_resolution_take_exact(flr_resolution *r)
     const char *gap = strstr(r->sentence, "cannot resolve"), *end = strrchr(r->sentence, ';');
     const int length = gap && end > gap ? (int)(end - gap) : 0;
     flr_size_print(r->voxel, voxel);
-    snprintf(why, sizeof why, "feeler chose the exact engine: voxels of %s, as small as time and "
-             "memory allow, %.*s", voxel, length, gap ? gap : "");
+    snprintf(why, sizeof why,
+             "feeler chose the exact engine: voxels of %s, as small as time and "
+             "memory allow, %.*s",
+             voxel, length, gap ? gap : "");
     snprintf(r->sentence, sizeof r->sentence, "%s", why);
     r->voxel = 0;
 }

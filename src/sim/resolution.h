@@ -17,7 +17,8 @@ typedef struct flr_resolution {
      * near, or it was not measured */
     double gap;
     bool too_coarse; /* for that gap */
-    bool exact;      /* … and the exact engine is the better one: there are not too many triangles for it */
+    bool
+        exact; /* … and the exact engine is the better one: there are not too many triangles for it */
     char sentence[FLR_ERROR_MESSAGE_SIZE];
 } flr_resolution;
 

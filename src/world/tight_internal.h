@@ -13,8 +13,8 @@ enum {
     FLR_TIGHT_RAW = 1 << 14,     /* samples of one pair, at most */
     FLR_TIGHT_SPOTS = 1 << 15,   /* of all pairs together */
     FLR_TIGHT_TOUCHES = 1 << 12, /* reported */
-    FLR_TIGHT_DEBT = 16,  /* steps in a row without enough budget that count, at most */
-    FLR_TIGHT_NEARER = 4, /* … of which so many bring the onset nearer instead */
+    FLR_TIGHT_DEBT = 16,         /* steps in a row without enough budget that count, at most */
+    FLR_TIGHT_NEARER = 4,        /* … of which so many bring the onset nearer instead */
     FLR_TIGHT_EXTRA = 8,  /* places that a body's motion would have met, besides its samples */
     FLR_TIGHT_ROUNDS = 4, /* in which a plan asks for limits */
     FLR_TIGHT_LIMITED = FLR_TIGHT_ROUNDS * FLR_TIGHT_HARD

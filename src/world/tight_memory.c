@@ -215,7 +215,8 @@ void flr_tight_keep_memory(flr_world *w)
         if (m->key != key_of(n->a, n->b)) continue;
         slot->ahead.known = still_known(w, n, &slot->ahead);
         m->track = flr_fit_pair_save(slot->fits);
-        m->debt = debt_after(w, m->debt, n->exhausted || n->result.contact_total > n->result.contact_count);
+        m->debt = debt_after(w, m->debt,
+                             n->exhausted || n->result.contact_total > n->result.contact_count);
         m->known = slot->ahead.known;
         m->reach = slot->ahead.known ? slot->ahead.reach : 0;
         m->range = slot->ahead.known ? slot->ahead.range : 0;
