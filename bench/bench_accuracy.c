@@ -17,7 +17,7 @@
 enum {
     ACCURACY_POSES = 20000, /* in all */
     IN_A_ROW = 6,           /* poses close to each other */
-    LISTED = 4096,          /* contacts */
+    ACCURACY_LISTED = 4096, /* contacts */
     LOOKED_AT = 8           /* contacts of a pose, and samples where parts interfere */
 };
 #define ALLOWED       1e-6 /* metres: what a distance may be off … */
@@ -26,7 +26,7 @@ enum {
 #define FAR           1e-3 /* metres: distances are asked for up to here */
 #define UNDECIDED                                                                                  \
     0.1 /* of a winding number about one half, which the engine knows to a few hundredths */
-#define NEAR 12e-6 /* metres: contacts are listed up to here */
+#define ACCURACY_NEAR 12e-6 /* metres: contacts are listed up to here */
 
 typedef struct accuracy_count {
     uint64_t poses, apart, meeting, contacts;
@@ -43,7 +43,7 @@ typedef struct accuracy_rig {
     flr_fit *fits[2];
     flr_brute *brutes[2];
     flr_fit_pair *pair;
-    flr_fit_contact contacts[LISTED];
+    flr_fit_contact contacts[ACCURACY_LISTED];
     double size, far; /* metres */
     uint64_t seed;
 } accuracy_rig;
@@ -155,10 +155,10 @@ static void check_pose(accuracy_rig *rig, flr_pose T, double tolerance, accuracy
 {
     flr_fit_params ask = flr_default_fit_params();
     flr_fit_result r;
-    ask.reach = NEAR;
+    ask.reach = ACCURACY_NEAR;
     ask.max_distance = rig->far;
     ask.tolerance = tolerance;
-    flr_fit_pair_query(rig->pair, T, &ask, rig->contacts, LISTED, &r);
+    flr_fit_pair_query(rig->pair, T, &ask, rig->contacts, ACCURACY_LISTED, &r);
     c->poses++;
     const double slack = ROUNDING * rig->size;
     const double found = true_distance(rig, T, fmin(r.distance, rig->far));

@@ -16,6 +16,8 @@
 
 static const char *const engine_choices[] = {"culled", "reference", "coherent", "spheres", NULL};
 
+enum { MAX_LAYER = 252 }; /* of voxels, in which force may begin */
+
 typedef struct contacts_values {
     flr_common common;
     flr_input input;
@@ -28,6 +30,7 @@ typedef struct contacts_values {
     bool no_cache, sweep;
     bool exact;
     double tolerance; /* below 0: not given */
+    double onset;     /* metres; below 0: not given */
 } contacts_values;
 
 static bool needs_meshes(const contacts_values *values)
@@ -70,6 +73,21 @@ static flr_result split_layer(const contacts_values *values, flr_contact_params 
     *points_layer = 0;
     if (values->engine == FLR_CONTACTS_SPHERES) return FLR_OK;
     return flr_shape_split_layer(params->force_layer, &params->force_layer, points_layer, error);
+}
+
+/* Where force begins, as a length: in the nearest layer of voxels of this size that is no nearer. */
+static flr_result take_onset(const contacts_values *values, double voxel,
+                             flr_contact_params *params, flr_error *error)
+{
+    if (!(values->onset >= 0) || !(voxel > 0)) return FLR_OK;
+    const double layer = ceil(values->onset / voxel - 1e-9);
+    if (layer > MAX_LAYER)
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "--onset: at most %.4g mm with voxels of %.4g mm; give a smaller one, or a "
+                        "larger --voxel",
+                        1e3 * MAX_LAYER * voxel, 1e3 * voxel);
+    params->force_layer = (unsigned)layer;
+    return FLR_OK;
 }
 
 /* Distances and depths are then those of points that lie outside the part. */
@@ -156,6 +174,9 @@ static flr_result load_pair(flr_cli *cli, const contacts_values *values, char **
     j->obstacles->T_world_voxmap = flr_pose_identity();
     result = load_file(cli, values, arguments[0], values->voxel, j->params.model, 0, false,
                        &j->obstacles->shape, error);
+    if (result == FLR_OK)
+        result = take_onset(values, flr_voxmap_get_info(j->obstacles->shape->voxmap).voxel,
+                            &j->params, error);
     if (result != FLR_OK) return result;
     unsigned layer = 0;
     if (!flr_is_voxels(arguments[0]) && !flr_is_voxels(arguments[1]) &&
@@ -217,12 +238,18 @@ static flr_result load_parts(flr_cli *cli, const contacts_values *values, const 
                          .end = end_part,
                          .context = &r};
     flr_part_list parts = {0};
-    unsigned layer;
-    if (split_layer(values, &j->params, &layer, error) != FLR_OK) return FLR_BAD_ARGUMENT;
-    warn_layer(cli, layer);
+    unsigned layer = 0;
     if (!(j->obstacles = calloc(scene->part_count, sizeof *j->obstacles))) return no_memory(error);
     flr_result result = flr_part_list_read(&def, &parts, error);
     if (result == FLR_OK && chosen.voxel > 0) flr_print_note(cli, "%s\n", chosen.sentence);
+    double finest = INFINITY;
+    for (uint32_t i = 0; i < parts.count; i++)
+        if (strcmp(scene->parts[i].name, moving) != 0)
+            finest = fmin(finest, parts.list[i].shape->voxel);
+    if (result == FLR_OK && isfinite(finest))
+        result = take_onset(values, finest, &j->params, error);
+    if (result == FLR_OK) result = split_layer(values, &j->params, &layer, error);
+    if (result == FLR_OK) warn_layer(cli, layer);
     for (uint32_t i = 0; i < parts.count && result == FLR_OK; i++) {
         const flr_part_entry *part = &parts.list[i];
         bool moves = !strcmp(scene->parts[i].name, moving);
@@ -537,6 +564,11 @@ static int check_arguments(flr_cli *cli, const contacts_values *values, int coun
         wrong = "a scene names all parts: give it alone, with --path NAME";
     else if (!scene && !values->poses)
         wrong = "feeler contacts needs the poses of the moving part: add --poses FILE";
+    else if (values->onset >= 0 && values->touch.force_layer >= 0)
+        wrong =
+            "--onset and --force-layer say the same, as a length and in voxels: give one of them";
+    else if (values->onset >= 0 && values->engine == FLR_CONTACTS_SPHERES)
+        wrong = "--onset has no effect with --engine spheres, which compares the voxels themselves";
     else if (values->tests > 0 && values->engine != FLR_CONTACTS_COHERENT)
         wrong = "--tests is for --engine coherent: the other engines have no limit";
     return wrong ? flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT, "%s", wrong)
@@ -583,7 +615,8 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     return result == FLR_OK ? code : flr_fail_with(cli, exit_of(result), &error);
 }
 
-static const contacts_values defaults = {.touch = FLR_TOUCH_NOT_GIVEN, .tolerance = -1};
+static const contacts_values defaults = {
+    .touch = FLR_TOUCH_NOT_GIVEN, .tolerance = -1, .onset = -1};
 static const char *const usage[] = {"STATIC MOVING --poses FILE [options]",
                                     "SCENE --path NAME [options]", NULL};
 static const flr_option options[] = {
@@ -607,6 +640,11 @@ static const flr_option options[] = {
         "on it",
         .letter = 't', .min = 1, .max = 64),
     FLR_TOUCH_OPTIONS(contacts_values),
+    FLR_OPTION(
+        SIZE, offsetof(contacts_values, onset), "onset", "SIZE",
+        "force begins this far before surfaces meet, rounded up to a whole number of voxels; in "
+        "place of --force-layer",
+        .min = 0, .max = 1),
     FLR_SWITCH(offsetof(contacts_values, sweep), "sweep",
                "look at the motions between the poses, too: how much of each is free"),
     FLR_SWITCH(offsetof(contacts_values, exact), "exact",

@@ -96,6 +96,25 @@ static flr_setup setup_of(const run_values *values, const flr_scene *scene)
     return setup;
 }
 
+/* Options of an engine that is not the one of this run would have no effect. */
+static flr_result check_options(const run_values *values, flr_world_engine engine, flr_error *error)
+{
+    const struct {
+        const char *name;
+        bool given;
+        flr_world_engine of;
+    } some[] = {{"strength", !isnan(values->strength), FLR_ENGINE_EXACT},
+                {"overlap", !isnan(values->overlap), FLR_ENGINE_EXACT},
+                {"restitution", !isnan(values->restitution), FLR_ENGINE_SPHERES}};
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++)
+        if (some[i].given && engine != some[i].of)
+            return flr_fail(error, FLR_BAD_ARGUMENT,
+                            "--%s has no effect with the engine %s; leave it out, or add --engine "
+                            "%s",
+                            some[i].name, flr_scene_engines[engine], flr_scene_engines[some[i].of]);
+    return FLR_OK;
+}
+
 static flr_result make_stage(flr_cli *cli, const run_values *values, const char *file, run_job *j,
                              flr_error *error)
 {
@@ -112,6 +131,7 @@ static flr_result make_stage(flr_cli *cli, const run_values *values, const char 
     like.warn = flr_warn_about;
     like.context = cli;
     j->setup = setup_of(values, j->scene);
+    like.choose_engine = values->engine < 0 && !j->scene->contact.engine_given && !values->memory;
     result = flr_check_memory(like.memory, &cache, &j->setup.params, error);
     if (result != FLR_OK) return result;
     if (j->setup.params.engine == FLR_ENGINE_COHERENT && (values->state || values->resume))
@@ -135,6 +155,7 @@ static flr_result make_stage(flr_cli *cli, const run_values *values, const char 
     const flr_world_params *made = flr_world_get_params(j->stage->world);
     j->setup.params.contact.force_layer = made->contact.force_layer;
     j->setup.params.exact.onset = made->exact.onset;
+    j->setup.params.engine = made->engine;
     if (!isnan(values->max_time)) {
         j->setup.params.tests =
             flr_world_calibrate(j->stage->world, cli->env, values->max_time * 1e-6);
@@ -142,7 +163,10 @@ static flr_result make_stage(flr_cli *cli, const run_values *values, const char 
                        j->setup.params.tests, values->max_time);
     }
     j->setup.common = j->stage->resolution.voxel;
-    if (j->setup.common > 0) flr_print_note(cli, "%s\n", j->stage->resolution.sentence);
+    if (j->stage->resolution.sentence[0])
+        flr_print_note(cli, "%s\n", j->stage->resolution.sentence);
+    result = check_options(values, made->engine, error);
+    if (result != FLR_OK) return result;
     for (uint32_t i = 0; i < j->stage->parts.count; i++) j->moving += flr_stage_moves(j->stage, i);
     j->part = UINT32_MAX;
     if (j->setup.tool == FLR_TOOL_POINT) return FLR_OK;
@@ -433,8 +457,13 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
         if (cli->json) flr_json_print(cli, flr_run_json(j.stage, j.part, values->rate, &result));
     }
     bool stopped = did == FLR_OK && result.stopped;
+    bool faulty = did == FLR_OK && result.frames > 0 && result.faulty_frames == result.frames;
     free_job(&j);
     if (did != FLR_OK) return flr_fail_with(cli, code, &error);
+    if (faulty)
+        return flr_fail_saying(cli, FLR_EXIT_FAILED, FLR_BAD_INPUT,
+                               "every frame was faulty, so nothing moved as it should: look at the "
+                               "poses of the hand and at the masses and sizes of the parts");
     return stopped ? FLR_EXIT_STOPPED : FLR_EXIT_OK;
 }
 
@@ -515,7 +544,8 @@ static const flr_option options[] = {
         "trees of both, and impulses, so that a part that is hit moves on; exact: distances to the "
         "triangles themselves, without voxels, for tight fits; coherent: as shell, but points that "
         "are far wait in queues, and a travel limit keeps the tests of a frame near --tests; "
-        "default: the scene's, else shell",
+        "default: the scene's, else exact where voxels cannot resolve the gap between parts, else "
+        "shell",
         .choices = flr_scene_engines),
     FLR_OPTION(
         SIZE, offsetof(run_values, onset), "onset", "SIZE",

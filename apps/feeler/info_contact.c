@@ -129,10 +129,18 @@ static flr_result tell_gaps(flr_cli *cli, const flr_scene *scene, const flr_part
 flr_result flr_info_contact(flr_cli *cli, const flr_scene *scene, const flr_part_list *parts,
                             const flr_resolution *chosen, json_t *facts, flr_error *error)
 {
-    const bool exact = scene->contact.engine == FLR_ENGINE_EXACT;
-    flr_print(cli, "  engine      %s%s\n", flr_scene_engines[scene->contact.engine],
+    flr_resolution r = *chosen;
+    const bool takes = !scene->contact.engine_given && r.exact;
+    const bool exact = takes || scene->contact.engine == FLR_ENGINE_EXACT;
+    const char *engine = flr_scene_engines[exact ? FLR_ENGINE_EXACT : scene->contact.engine];
+    if (takes) flr_resolution_take_exact(&r);
+    flr_print(cli, "  engine      %s%s\n", engine,
               exact ? ": exact distances, without voxels" : "");
-    flr_json_set(facts, "engine", flr_json_text(flr_scene_engines[scene->contact.engine]));
+    flr_json_set(facts, "engine", flr_json_text(engine));
+    if (takes) {
+        flr_print(cli, "              %s\n", r.sentence);
+        flr_json_set(facts, "chosen_because", flr_json_text(r.sentence));
+    }
     if (chosen->voxel > 0 && !exact) {
         flr_print(cli, "  voxel       %s\n", chosen->sentence);
         flr_json_set(facts, "chosen_voxel", flr_json_number(chosen->voxel));

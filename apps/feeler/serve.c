@@ -457,10 +457,10 @@ static void set_contact(server *s)
         bool given;
         double value;
     } wanted[] = {{"engine", s->options->engine >= 0, s->options->engine},
-                  {"onset", s->options->onset > 0, s->options->onset},
+                  {"onset", s->options->onset >= 0, s->options->onset},
                   {"strength", s->options->strength > 0, s->options->strength},
                   {"tests", s->options->tests > 0, s->options->tests},
-                  {"overlap", s->options->overlap > 0, s->options->overlap}};
+                  {"overlap", s->options->overlap >= 0, s->options->overlap}};
     flr_error error;
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
         if (wanted[i].given && flr_engine_set(flr_service_engine(s->service), wanted[i].name,

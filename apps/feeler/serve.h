@@ -11,7 +11,8 @@ typedef struct flr_serve_options {
     int64_t port, hands, clients, workers, cpu, threads;
     uint64_t upload_limit, memory, scene_limit; /* scene_limit 0: the default */
     int engine;                                 /* flr_world_engine; -1: the scene's */
-    double onset, strength, overlap, tests;     /* as in flr_engine_def; 0: the scene's */
+    double onset, strength, overlap;            /* as in flr_engine_def */
+    double tests;                               /* as in flr_engine_def; 0: the scene's */
     double rate, voxel, seconds;                /* seconds 0: until it is stopped */
     const char *listen, *token_file, *certificate, *key, *name, *origin, *recordings, *device;
     bool no_cache, no_devices;
@@ -30,8 +31,8 @@ enum { FLR_SHARE_PORT = 7879 };
 #define FLR_SERVE_DEFAULTS                                                                         \
     {                                                                                              \
         .port = FLR_SERVICE_PORT, .hands = 2, .clients = 64, .workers = 2, .cpu = -1,              \
-        .engine = -1, .upload_limit = (uint64_t)512 << 20, .rate = 1000,                           \
-        .share_port = FLR_SHARE_PORT, .state_rate = 100                                            \
+        .engine = -1, .onset = -1, .overlap = -1, .upload_limit = (uint64_t)512 << 20,             \
+        .rate = 1000, .share_port = FLR_SHARE_PORT, .state_rate = 100                              \
     }
 
 /* How much memory voxels may take; for tables of options. */
@@ -48,7 +49,7 @@ enum { FLR_SHARE_PORT = 7879 };
      .argument = "shell|spheres|exact|coherent",                                                   \
      .help = "how contact is found, " scope "; exact: for tight fits; coherent: points that are "  \
              "far wait in queues, with a travel limit; the page can change it; default: " preset   \
-             ", else shell",                                                                       \
+             ", else exact where voxels cannot resolve a gap, else shell",                         \
      .offset = AT(engine),                                                                         \
      .choices = flr_scene_engines},                                                                \
         {.name = "onset",                                                                          \
@@ -59,7 +60,7 @@ enum { FLR_SHARE_PORT = 7879 };
                  "to a whole number of them; default: " preset ", else 0.005mm with the exact "    \
                  "engine and two voxels with shells",                                              \
          .offset = AT(onset),                                                                      \
-         .min = 1e-9,                                                                              \
+         .min = 0,                                                                                 \
          .max = 1},                                                                                \
         {.name = "tests",                                                                          \
          .type = FLR_OPTION_NUMBER,                                                                \
@@ -81,7 +82,7 @@ enum { FLR_SHARE_PORT = 7879 };
         .name = "overlap", .type = FLR_OPTION_SIZE, .argument = "SIZE",                            \
         .help = "of the exact engine: parts may start in each other up to this depth, so that "    \
                 "they can be moved out; default: " preset ", else 2mm",                            \
-        .offset = AT(overlap), .min = 1e-9, .max = 1                                               \
+        .offset = AT(overlap), .min = 0, .max = 1                                                  \
     }
 
 /* When it ends by itself; for tables of options. */

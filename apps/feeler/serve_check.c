@@ -108,10 +108,23 @@ static flr_result check_token_file(flr_env *env, const char *path, flr_error *er
     return result == FLR_OK ? FLR_OK : flr_fail(error, result, "--token-file %s", why.message);
 }
 
+/* Options of the exact engine next to another one would have no effect. */
+static flr_result check_contact(const flr_serve_options *options, flr_error *error)
+{
+    const char *name = options->strength > 0   ? "strength"
+                       : options->overlap >= 0 ? "overlap"
+                                               : NULL;
+    if (!name || options->engine < 0 || options->engine == FLR_ENGINE_EXACT) return FLR_OK;
+    return flr_fail(error, FLR_BAD_ARGUMENT,
+                    "--%s has no effect with the engine %s; leave it out, or choose --engine exact",
+                    name, flr_scene_engines[options->engine]);
+}
+
 flr_result flr_serve_check(flr_env *env, const flr_serve_options *options, flr_error *error)
 {
     flr_result result = check_cpu(options->cpu, error);
     if (result == FLR_OK) result = check_upload(options->upload_limit, error);
+    if (result == FLR_OK) result = check_contact(options, error);
     if (result == FLR_OK && options->name && !flr_access_is_host_name(options->name))
         result = flr_fail(error, FLR_BAD_ARGUMENT,
                           "--name %s: not a name of a machine; give letters, digits, dots and "

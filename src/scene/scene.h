@@ -136,6 +136,7 @@ typedef struct flr_scene_contact {
     double friction;         /* coefficient, 0 … 10; default 0 */
     bool awareness;          /* geometrical awareness; default false */
     flr_world_engine engine; /* default shell; what follows is that of others than shells */
+    bool engine_given;       /* the scene says it; default false: feeler may take a better one */
     double restitution;      /* spheres: 0 … 1; default 0 */
     double tests;            /* coherent: point tests of a frame; default 20000 */
     /* metres, 0 … 1: force begins this far before surfaces meet; with voxels, in the nearest layer that is no nearer, in

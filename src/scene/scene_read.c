@@ -202,6 +202,7 @@ static bool read_contact(const flr_value *value, flr_scene_contact *contact)
     if (json_is_string(value->json)) { /* the engine alone */
         if (!flr_value_choice(value, flr_scene_engines, &engine)) return false;
         contact->engine = (flr_world_engine)engine;
+        contact->engine_given = true;
         return true;
     }
     flr_value before = flr_value_member(value, "clearance");
@@ -235,6 +236,7 @@ static bool read_contact(const flr_value *value, flr_scene_contact *contact)
         return false;
     contact->model = (flr_force_model)chosen;
     contact->engine = (flr_world_engine)engine;
+    contact->engine_given = word.json != NULL;
     return true;
 }
 

@@ -273,7 +273,8 @@ static void write_contact(scene_write_writer *w, const flr_scene_contact *c)
     bool layer = c->force_layer != usual.force_layer, displace = c->displace != usual.displace;
     bool model = c->model != usual.model, stiffness = c->stiffness != usual.stiffness;
     bool friction = c->friction != usual.friction, awareness = c->awareness != usual.awareness;
-    bool engine = c->engine != usual.engine, restitution = c->restitution != usual.restitution;
+    bool engine = c->engine != usual.engine || c->engine_given,
+         restitution = c->restitution != usual.restitution;
     bool onset = c->onset >= 0, strength = c->strength != usual.strength;
     bool overlap = c->overlap != usual.overlap, tests = c->tests != usual.tests;
     bool more = layer || displace || model || stiffness || friction || awareness || restitution ||

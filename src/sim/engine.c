@@ -20,6 +20,8 @@ flr_engine_def flr_default_engine_def(void)
                             .workers = 2,
                             .merge = true,
                             .options = flr_default_mesh_options(),
+                            .onset = -1,
+                            .overlap = -1,
                             .priority = 80,
                             .cpu = -1,
                             .lock_memory = true};
@@ -70,8 +72,8 @@ static bool copy_texts(flr_engine *e)
 void flr_engine_choose_contact(const flr_engine_def *def, flr_world_params *params)
 {
     if (def->contact) params->engine = (flr_world_engine)(def->contact - 1);
-    if (def->onset > 0) params->exact.onset = def->onset;
-    if (def->overlap > 0) params->exact.overlap = def->overlap;
+    if (def->onset >= 0) params->exact.onset = def->onset;
+    if (def->overlap >= 0) params->exact.overlap = def->overlap;
     if (def->strength > 0) params->exact.strength = def->strength;
     if (def->tests > 0) params->tests = def->tests;
 }

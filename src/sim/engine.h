@@ -106,8 +106,8 @@ typedef struct flr_engine_def {
     double voxel;             /* metres: of parts that have none; 0: what fits the part */
     bool voxel_of_all;        /* … of all parts of a scene, whatever it says; default false */
     /* How parts touch in every scene, whatever it says: 1 + flr_world_engine; how far before surfaces meet force begins,
-     * metres; and of the exact engine the strength, and how deep parts may start in each other, metres; 0: what the scene
-     * says */
+     * metres; and of the exact engine the strength, and how deep parts may start in each other, metres. 0 for the engine and the
+     * strength, negative for the lengths, the defaults: what the scene says */
     unsigned contact;
     double onset, strength, overlap;
     double tests;     /* of the coherent engine, likewise */

@@ -112,6 +112,9 @@ char *flr_gap_print(double distance, double error, char text[FLR_GAP_TEXT_SIZE])
     if (distance > 0)
         snprintf(text, FLR_GAP_TEXT_SIZE, "%.*f mm ± %.*f", digits, 1e3 * distance, digits,
                  rounded);
+    else if (distance <= 0 && distance > -5e-7 && error > 2e-6) /* no sample is deep inside */
+        snprintf(text, FLR_GAP_TEXT_SIZE, "surfaces coincide, overlap up to %.*f mm", digits,
+                 1e3 * (error - distance));
     else if (distance < 0 &&
              error > fmax(2e-6, -0.1 * distance)) /* between samples it may be deeper */
         snprintf(text, FLR_GAP_TEXT_SIZE, "interference at least %.*f mm", digits, -1e3 * distance);

@@ -166,6 +166,18 @@ static void add_bare(load_job *l, bool moving)
     }
 }
 
+/* Nobody has chosen an engine, and voxels cannot resolve what is there. */
+static void choose_engine(load_job *l)
+{
+    flr_scene_contact *contact = &l->scene->contact;
+    if (l->append || l->contact_chosen || contact->engine_given || l->memory || !l->chosen.exact)
+        return;
+    if (contact->engine != FLR_ENGINE_SHELL) return;
+    contact->engine = FLR_ENGINE_EXACT;
+    l->maker.exact = true;
+    flr_resolution_take_exact(&l->chosen);
+}
+
 static bool read_groups(load_job *l)
 {
     uint32_t *of_part = calloc(l->scene->part_count + 1, sizeof *of_part);
@@ -214,6 +226,7 @@ static void read_work(load_job *l)
                          .context = l};
     job->result = flr_part_list_read(&def, &l->members, error);
     if (job->result != FLR_OK) return;
+    choose_engine(l);
     if (!read_groups(l)) {
         job->result = flr_engine_no_memory(error);
         return;
@@ -286,7 +299,7 @@ static void take_scene(flr_engine *e, load_job *l)
     e->tuning.world.step.travel = flr_default_parameters().world.step.travel;
     e->preset = e->tuning;
     flr_engine_set_voxel(e);
-    const double onset = e->def.onset > 0 ? e->def.onset : l->scene->contact.onset;
+    const double onset = e->def.onset >= 0 ? e->def.onset : l->scene->contact.onset;
     if (onset >= 0) {
         flr_parameters_set_onset(&e->tuning.world, e->tuning.voxel, onset);
         e->preset.world.contact.force_layer = e->tuning.world.contact.force_layer;
@@ -301,7 +314,7 @@ static void take_scene(flr_engine *e, load_job *l)
     }
     e->dirty = true;
     flr_engine_tell(e, FLR_ENGINE_EVENT_SCENE);
-    if (l->chosen.voxel > 0)
+    if (l->chosen.sentence[0])
         flr_engine_news(e, FLR_WIRE_EVENT_NOTE, FLR_ENGINE_NONE, FLR_ENGINE_NONE, "%s",
                         l->chosen.sentence);
     for (uint32_t i = 0; i < flr_parameters_count(); i++)

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "feeler/base.h"
 #include "sim/gaps.h"
@@ -15,7 +16,10 @@
 #define PER_GAP   3.0 /* voxels across a gap: force begins two before surfaces meet */
 #define GAP_RANGE 4.0 /* gaps are looked for up to so many voxels */
 
-enum { RESOLUTION_MAX_TRIANGLES = 300000 };
+enum {
+    RESOLUTION_MAX_TRIANGLES = 300000,
+    EXACT_TRIANGLES = 1000000 /* of all parts: the exact engine is ready in some seconds */
+};
 
 /* What decides, and how it is said. */
 typedef struct bound {
@@ -129,7 +133,26 @@ flr_resolution flr_resolution_choose(flr_env *env, const flr_cache *cache,
     const bool by_gap = tight && r.gap / PER_GAP >= coarse.voxel;
     if (tight) voxel = fmax(r.gap / PER_GAP, coarse.voxel);
     r.too_coarse = tight && !by_gap;
+    uint64_t triangles = 0;
+    for (uint32_t i = 0; i < list->count; i++)
+        triangles += list->list[i].shape->mesh->mesh->triangle_count;
+    r.exact = r.too_coarse && triangles <= EXACT_TRIANGLES;
     r.voxel = round_down(voxel);
     tell(&r, list, &gap, fine, coarse, by_gap);
     return r;
+}
+
+void flr_resolution_take_exact(flr_resolution *r)
+{
+    char voxel[FLR_SIZE_TEXT_SIZE], why[sizeof r->sentence];
+    /* the sentence so far: "feeler chose voxels of 1 mm, which cannot resolve the gap between … (…); choose …" */
+    const char *gap = strstr(r->sentence, "cannot resolve"), *end = strrchr(r->sentence, ';');
+    const int length = gap && end > gap ? (int)(end - gap) : 0;
+    flr_size_print(r->voxel, voxel);
+    snprintf(why, sizeof why,
+             "feeler chose the exact engine: voxels of %s, as small as time and "
+             "memory allow, %.*s",
+             voxel, length, gap ? gap : "");
+    snprintf(r->sentence, sizeof r->sentence, "%s", why);
+    r->voxel = 0;
 }

@@ -356,12 +356,24 @@ static flr_result make_world(flr_env *env, const flr_stage_def *def, flr_stage *
     return FLR_OK;
 }
 
-flr_result flr_stage_create(flr_env *env, const flr_stage_def *def, flr_stage **stage,
+/* Nobody has chosen an engine, and voxels cannot resolve what is there. */
+static flr_stage_def with_engine(const flr_stage_def *def, flr_stage *stage)
+{
+    flr_stage_def how = *def;
+    if (!def->choose_engine || !has_shells(def) || needs_probes(def) || !stage->resolution.exact)
+        return how;
+    how.params.engine = FLR_ENGINE_EXACT;
+    flr_resolution_take_exact(&stage->resolution);
+    return how;
+}
+
+flr_result flr_stage_create(flr_env *env, const flr_stage_def *given, flr_stage **stage,
                             flr_error *error)
 {
     flr_stage *made = calloc(1, sizeof *made);
     if (!made) return no_memory(error);
-    flr_result result = read_parts(env, def, made, error);
+    flr_result result = read_parts(env, given, made, error);
+    const flr_stage_def how = with_engine(given, made), *def = &how;
     if (result == FLR_OK && needs_probes(def)) result = make_probes(def, made, error);
     if (result == FLR_OK && def->params.engine == FLR_ENGINE_EXACT)
         result = make_fits(env, def, made, error);

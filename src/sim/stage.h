@@ -34,7 +34,10 @@ typedef struct flr_stage_def {
     /* bytes: of the voxels of parts that stay no more than this are in memory, the rest is paged from the cache's files
      * (feeler/pager.h); such parts are not merged. 0, the default: all of it */
     uint64_t memory;
-    double voxel;        /* metres, of all parts that stay; 0: as the scene says */
+    bool
+        choose_engine; /* nobody has chosen one: the exact one in place of that of `params` where voxels cannot resolve a gap;
+                           default false */
+    double voxel;      /* metres, of all parts that stay; 0: as the scene says */
     double moving_voxel; /* … of all that move */
     double
         common; /* … of those of which nobody says anything; 0: feeler chooses one (sim/resolution.h) */

@@ -153,7 +153,9 @@ void flr_tight_couple(const flr_tight_params *params, const flr_body *body,
 bool flr_tight_left(const flr_world *w, const flr_tight_near *n, uint64_t *left)
 {
     const flr_tight *e = w->tight;
-    const uint64_t all = e->budget << flr_tight_memories(w, w->state)[n->slot].debt;
+    const uint64_t debt = flr_tight_memories(w, w->state)[n->slot].debt;
+    const uint64_t spared = flr_tight_onset_is_large(w) ? FLR_TIGHT_NEARER : 0;
+    const uint64_t all = e->budget << (debt > spared ? debt - spared : 0);
     *left = all > e->spent ? all - e->spent : 0;
     return all == 0 || *left > 0;
 }
@@ -171,6 +173,7 @@ static void begin(flr_world *w)
     double budget = ceil((double)w->params.exact.budget * fmax(w->def.dt, 0.001) / 0.001);
     e->budget = budget < 1e12 ? (uint64_t)budget : 0;
     e->spent = 0;
+    e->onset = flr_tight_find_onset(w);
     e->touch_count = 0;
     for (uint32_t i = 0; i < e->part_count; i++) {
         flr_tight_part *p = &e->parts[i];

@@ -204,7 +204,7 @@ static void block(flr_world *w, uint32_t part, uint32_t other, flr_vec3 point, f
 {
     flr_tight_part *p = &w->tight->parts[part];
     if (!w->plans[part].moves || p->block_count == FLR_TIGHT_EXTRA) return;
-    double onset = w->params.exact.onset, end = fmin(FLR_TIGHT_FLOOR, gap);
+    double onset = w->tight->onset, end = fmin(FLR_TIGHT_FLOOR, gap);
     p->blocks[p->block_count++] = (flr_tight_block){.point = point,
                                                     .normal = normal,
                                                     .depth = onset - gap,

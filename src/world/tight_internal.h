@@ -13,6 +13,8 @@ enum {
     FLR_TIGHT_RAW = 1 << 14,     /* samples of one pair, at most */
     FLR_TIGHT_SPOTS = 1 << 15,   /* of all pairs together */
     FLR_TIGHT_TOUCHES = 1 << 12, /* reported */
+    FLR_TIGHT_DEBT = 16,         /* steps in a row without enough budget that count, at most */
+    FLR_TIGHT_NEARER = 4,        /* … of which so many bring the onset nearer instead */
     FLR_TIGHT_EXTRA = 8,  /* places that a body's motion would have met, besides its samples */
     FLR_TIGHT_ROUNDS = 4, /* in which a plan asks for limits */
     FLR_TIGHT_LIMITED = FLR_TIGHT_ROUNDS * FLR_TIGHT_HARD
@@ -115,6 +117,7 @@ struct flr_tight {
     flr_tight_bins bins;
     /* [FLR_TIGHT_CONTACTS] contacts that one body's step was given, by number; of each body that is planned with others */
     flr_world_touch *pressed;
+    double onset;           /* metres: where force begins in this step */
     uint64_t budget, spent; /* units in this step; 0: no limit */
     flr_world_gap *gaps;    /* [near_capacity] */
     flr_world_touch touches[FLR_TIGHT_TOUCHES];
@@ -122,13 +125,20 @@ struct flr_tight {
 };
 
 /* What is left of the budget for a pair; 0: no limit. False: nothing is. A pair for which it did not suffice gets twice as much
- * in the next step, and so on, so that none stays where it is forever. */
+ * in the next step, and so on, so that none stays where it is forever. While the onset can come nearer, that helps more: then the
+ * budget grows no further. */
 bool flr_tight_left(const flr_world *world, const flr_tight_near *near, uint64_t *left);
 
 /* How far any point of the part goes at most in the step that is planned, metres. */
 double flr_tight_travel(const flr_world *world, uint32_t part);
 
 /* ---- memory of pairs (tight_memory.c) ---- */
+
+/* Whether the onset is so large that a lack of time makes it smaller. */
+bool flr_tight_onset_is_large(const flr_world *world);
+
+/* metres: where force begins in this step, by what pairs lacked in those before. */
+double flr_tight_find_onset(const flr_world *world);
 
 /* Takes slots for all pairs of fits that may meet. Not RT safe. */
 flr_result flr_tight_make_slots(flr_tight *exact, const flr_world_part *parts, flr_error *error);

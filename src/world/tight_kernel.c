@@ -203,38 +203,39 @@ void flr_tight_kernel_keys(const flr_tight_points *p, uint32_t end, flr_tight_ki
 /* ---- sums ---- */
 
 /* contacts at a time: more than compilers unroll */
-enum { BLOCK = 32 };
+enum { MOMENT_BLOCK = 32 };
 
 /* `x`: J, depth, stiffness */
-FLR_CLONES static void add_moments(double x[8][BLOCK], double sums[FLR_TIGHT_MOMENTS][BLOCK])
+FLR_CLONES static void add_moments(double x[8][MOMENT_BLOCK],
+                                   double sums[FLR_TIGHT_MOMENTS][MOMENT_BLOCK])
 {
     int to = 0;
     for (int r = 0; r < 6; r++) {
-        double wj[BLOCK];
-        for (int l = 0; l < BLOCK; l++) wj[l] = x[7][l] * x[r][l];
+        double wj[MOMENT_BLOCK];
+        for (int l = 0; l < MOMENT_BLOCK; l++) wj[l] = x[7][l] * x[r][l];
         for (int c = 0; c <= r; c++, to++)
-            for (int l = 0; l < BLOCK; l++) sums[to][l] += wj[l] * x[c][l];
+            for (int l = 0; l < MOMENT_BLOCK; l++) sums[to][l] += wj[l] * x[c][l];
     }
-    for (int l = 0; l < BLOCK; l++) x[7][l] *= x[6][l];
+    for (int l = 0; l < MOMENT_BLOCK; l++) x[7][l] *= x[6][l];
     for (int r = 0; r < 6; r++, to++)
-        for (int l = 0; l < BLOCK; l++) sums[to][l] += x[7][l] * x[r][l];
+        for (int l = 0; l < MOMENT_BLOCK; l++) sums[to][l] += x[7][l] * x[r][l];
 }
 
 /* Takes 16 contacts into a block, beginning with one of its halves. */
 FLR_CLONES static void take_half(const lanes x[8], float size, float depth, double *to)
 {
     for (int l = 0; l < N; l++) {
-        for (int k = 0; k < 3; k++) to[k * BLOCK + l] = (double)(size * x[k][l]);
-        for (int k = 3; k < 6; k++) to[k * BLOCK + l] = (double)x[k][l];
-        to[6 * BLOCK + l] = (double)(depth * (x[6][l] > 0 ? x[6][l] : 0));
-        to[7 * BLOCK + l] = (double)x[7][l];
+        for (int k = 0; k < 3; k++) to[k * MOMENT_BLOCK + l] = (double)(size * x[k][l]);
+        for (int k = 3; k < 6; k++) to[k * MOMENT_BLOCK + l] = (double)x[k][l];
+        to[6 * MOMENT_BLOCK + l] = (double)(depth * (x[6][l] > 0 ? x[6][l] : 0));
+        to[7 * MOMENT_BLOCK + l] = (double)x[7][l];
     }
 }
 
 void flr_tight_kernel_moments(const flr_tight_points *p, uint32_t end, float size, float depth,
                               double sums[FLR_TIGHT_MOMENTS])
 {
-    double all[FLR_TIGHT_MOMENTS][BLOCK] = {{0}}, block[8][BLOCK] = {{0}};
+    double all[FLR_TIGHT_MOMENTS][MOMENT_BLOCK] = {{0}}, block[8][MOMENT_BLOCK] = {{0}};
     int filled = 0;
     for (size_t i = 0; i < end; i += N) {
         lanes x[8], is;
@@ -243,14 +244,14 @@ void flr_tight_kernel_moments(const flr_tight_points *p, uint32_t end, float siz
         load(x[6], p->depth, i), load(x[7], p->stiffness, i);
         take_half(x, size, depth, &block[0][filled]);
         filled += N;
-        if (filled < BLOCK) continue;
+        if (filled < MOMENT_BLOCK) continue;
         add_moments(block, all);
         filled = 0;
     }
-    for (int l = filled; l < BLOCK; l++) block[7][l] = 0;
+    for (int l = filled; l < MOMENT_BLOCK; l++) block[7][l] = 0;
     add_moments(block, all);
     for (int m = 0; m < FLR_TIGHT_MOMENTS; m++) {
         sums[m] = 0;
-        for (int l = 0; l < BLOCK; l++) sums[m] += all[m][l];
+        for (int l = 0; l < MOMENT_BLOCK; l++) sums[m] += all[m][l];
     }
 }

@@ -1,4 +1,5 @@
 /* what pairs of parts remember from step to step: slots for those that are near, and their part of the world's state */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,8 +10,11 @@ enum {
     SLOTS_EACH = 32, /* for the same two fits, at most */
     SLOTS_MORE = 64, /* of all, besides the first for the same two fits */
     SLOTS_MEGABYTES = 512,
-    DEBT = 16 /* steps, at most */
+    PATIENCE = 256 /* steps after which a larger onset is tried again */
 };
+
+#define USUAL   5e-6 /* metres: an onset that is no larger is never made smaller */
+#define LARGEST 1e-3 /* metres: one that is larger is cut to this */
 
 /* ---- making ---- */
 
@@ -174,6 +178,32 @@ static bool still_known(flr_world *w, const flr_tight_near *n, flr_tight_ahead *
     return true;
 }
 
+bool flr_tight_onset_is_large(const flr_world *w) { return w->params.exact.onset > USUAL; }
+
+/* Each step without enough time brings it four times nearer, until it is as usual. */
+double flr_tight_find_onset(const flr_world *w)
+{
+    const flr_tight_memory *memory = flr_tight_memories(w, w->state);
+    double onset = w->params.exact.onset;
+    if (!flr_tight_onset_is_large(w)) return onset;
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < w->tight->slot_count; i++)
+        if (memory[i].key != 0 && memory[i].used == w->state->number && memory[i].debt > most)
+            most = memory[i].debt;
+    onset = fmin(onset, LARGEST);
+    for (uint64_t i = 0; i < most && i < FLR_TIGHT_NEARER; i++) onset = fmax(onset / 4, USUAL);
+    return onset;
+}
+
+/* What a pair lacks after a step. An onset that came nearer stays so for a while, or forces would come and go. */
+static uint64_t debt_after(const flr_world *w, uint64_t debt, bool exhausted)
+{
+    if (exhausted) return debt < FLR_TIGHT_DEBT ? debt + 1 : FLR_TIGHT_DEBT;
+    if (!flr_tight_onset_is_large(w) || debt == 0) return 0;
+    if (debt > FLR_TIGHT_NEARER) return FLR_TIGHT_NEARER;
+    return w->state->number % PATIENCE == 0 ? debt - 1 : debt;
+}
+
 void flr_tight_keep_memory(flr_world *w)
 {
     const flr_tight *e = w->tight;
@@ -185,7 +215,8 @@ void flr_tight_keep_memory(flr_world *w)
         if (m->key != key_of(n->a, n->b)) continue;
         slot->ahead.known = still_known(w, n, &slot->ahead);
         m->track = flr_fit_pair_save(slot->fits);
-        m->debt = !n->exhausted ? 0 : m->debt < DEBT ? m->debt + 1 : DEBT;
+        m->debt = debt_after(w, m->debt,
+                             n->exhausted || n->result.contact_total > n->result.contact_count);
         m->known = slot->ahead.known;
         m->reach = slot->ahead.known ? slot->ahead.reach : 0;
         m->range = slot->ahead.known ? slot->ahead.range : 0;
@@ -217,7 +248,7 @@ bool flr_tight_memories_are_valid(const flr_tight *e, const uint8_t *bytes)
         flr_tight_memory m;
         memcpy(&m, bytes + memories_at(e->part_count) + i * sizeof m, sizeof m);
         const uint64_t pair = m.key - 1;
-        if (m.known > 1 || m.debt > DEBT || !isfinite(m.reach) || !isfinite(m.range) ||
+        if (m.known > 1 || m.debt > FLR_TIGHT_DEBT || !isfinite(m.reach) || !isfinite(m.range) ||
             !(m.tolerance >= 0) || !isfinite(m.tolerance))
             return false;
         if (m.key != 0 && (pair >> 32 >= e->part_count || (uint32_t)pair >= e->part_count))

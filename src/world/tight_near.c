@@ -74,9 +74,9 @@ static flr_broad_list find_pairs(flr_world *w)
 }
 
 /* metres: how far off a distance may be. Where force begins, and samples are kept apart, it counts; elsewhere it is for people. */
-static double tolerance_of(const flr_tight_params *how, double before)
+static double tolerance_of(double onset, double before)
 {
-    const double beyond = before - how->onset - FARTHEST;
+    const double beyond = before - onset - FARTHEST;
     return beyond > 0 && isfinite(beyond) ? fmax(ROUGHLY, ROUGH * beyond) : FLR_TIGHT_CLEAR / 2;
 }
 
@@ -84,11 +84,11 @@ flr_fit_params flr_tight_ask(const flr_world *w, const flr_tight_near *n, double
 {
     const flr_tight_params *how = &w->params.exact;
     double tolerated = flr_tight_tolerated(w, n->a, n->b), beyond = fmin(far, FARTHEST);
-    double reach = how->onset + 2 * FLR_TIGHT_FLOOR + beyond;
+    double reach = w->tight->onset + 2 * FLR_TIGHT_FLOOR + beyond;
     flr_fit_params ask = flr_default_fit_params();
     ask.reach = reach > tolerated ? reach - tolerated : 0;
     ask.max_distance = how->range;
-    ask.tolerance = tolerance_of(how, n->result.distance);
+    ask.tolerance = tolerance_of(w->tight->onset, n->result.distance);
     return ask;
 }
 
@@ -198,7 +198,7 @@ static void find_unexamined(flr_world *w, const flr_broad_list *found)
 static void count_contacts(const flr_world *w, const flr_tight_near *n, flr_world_frame *frame)
 {
     const float *depth = w->tight->spots.depth + n->first;
-    const float onset = (float)w->params.exact.onset;
+    const float onset = (float)w->tight->onset;
     for (uint32_t k = 0; k < n->count; k++) {
         frame->contacts += depth[k] > 0;
         frame->penetrations += depth[k] > onset;

@@ -107,7 +107,7 @@ static void press(flr_world *w, uint32_t part, uint32_t other, flr_press one)
                               .other = other,
                               .point = one.point,
                               .normal = one.normal,
-                              .distance = w->params.exact.onset - one.depth};
+                              .distance = w->tight->onset - one.depth};
 }
 
 static void press_point(flr_world *w, uint32_t part, uint32_t i, double stiffness, double limit)

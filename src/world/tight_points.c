@@ -8,7 +8,7 @@
 #include "base/prefault.h"
 #include "world/tight_kernel.h"
 
-#define LANES ((uint32_t)FLR_TIGHT_LANES)
+#define POINT_LANES ((uint32_t)FLR_TIGHT_LANES)
 
 enum { COLUMNS = 14 };
 
@@ -28,7 +28,7 @@ static void list_columns(flr_tight_points *p, float **columns[COLUMNS])
 bool flr_tight_points_create(flr_tight_points *p, uint32_t capacity)
 {
     float **columns[COLUMNS];
-    *p = (flr_tight_points){.capacity = (capacity + LANES - 1) / LANES * LANES};
+    *p = (flr_tight_points){.capacity = (capacity + POINT_LANES - 1) / POINT_LANES * POINT_LANES};
     bool there = (p->keys = flr_prefaulted_calloc(p->capacity, sizeof *p->keys)) != NULL;
     list_columns(p, columns);
     for (int i = 0; i < COLUMNS; i++)
@@ -58,7 +58,7 @@ flr_tight_points flr_tight_points_from(const flr_tight_points *p, uint32_t first
 
 uint32_t flr_tight_points_pad(const flr_tight_points *p)
 {
-    const uint32_t end = (p->count + LANES - 1) / LANES * LANES;
+    const uint32_t end = (p->count + POINT_LANES - 1) / POINT_LANES * POINT_LANES;
     for (uint32_t i = p->count; i < end; i++) {
         for (int k = 0; k < 6; k++) p->j[k][i] = 0;
         for (int k = 0; k < 3; k++) p->arm[k][i] = 0;

@@ -7,7 +7,7 @@
 #include "voxel/clones.h"
 #include "world/tight_kernel.h"
 
-enum { MOMENTS = FLR_TIGHT_MOMENTS, WIDE = 32, DOUBLES = 8, TRIES = 4 };
+enum { MOMENTS = FLR_TIGHT_MOMENTS, ROW_WIDTH = 32, DOUBLES = 8, TRIES = 4 };
 static const double RIDGE = 1e-12; /* of the trace: moments that depend on each other */
 
 /* ---- cells ---- */
@@ -92,7 +92,7 @@ static void moments_of(const flr_tight_points *p, uint32_t at, float size, float
 }
 
 /* rows of a matrix of moments, in whole lanes; the columns beyond the moments are 0 */
-typedef double wide_row[WIDE];
+typedef double wide_row[ROW_WIDTH];
 
 /* Solves m x = b in place for a symmetric, positive matrix, of which the upper triangle counts: m = U^T U. */
 FLR_CLONES static bool solve(wide_row m[MOMENTS], wide_row b)
@@ -100,14 +100,14 @@ FLR_CLONES static bool solve(wide_row m[MOMENTS], wide_row b)
     for (int k = 0; k < MOMENTS; k++) {
         if (!(m[k][k] > 0)) return false;
         const double scale = 1 / sqrt(m[k][k]);
-        for (int c = 0; c < WIDE; c++) m[k][c] *= scale;
+        for (int c = 0; c < ROW_WIDTH; c++) m[k][c] *= scale;
         for (int r = k + 1; r < MOMENTS; r++) {
             const double factor = m[k][r];
-            for (int c = r & ~(DOUBLES - 1); c < WIDE; c++) m[r][c] -= factor * m[k][c];
+            for (int c = r & ~(DOUBLES - 1); c < ROW_WIDTH; c++) m[r][c] -= factor * m[k][c];
         }
         /* U^T y = b, on the way */
         const double y = b[k] * scale;
-        for (int c = 0; c < WIDE; c++) b[c] -= c > k ? y * m[k][c] : 0;
+        for (int c = 0; c < ROW_WIDTH; c++) b[c] -= c > k ? y * m[k][c] : 0;
         b[k] = y;
     }
     for (int k = MOMENTS - 1; k >= 0; k--) {
@@ -126,12 +126,12 @@ FLR_CLONES static void sum_products(const wide_row *a, uint32_t count, const dou
         wide_row sums = {0};
         for (uint32_t i = 0; i < count; i++) {
             const double wa = weight[i] * a[i][r];
-            for (int c = 0; c < WIDE; c++) sums[c] += wa * a[i][c];
+            for (int c = 0; c < ROW_WIDTH; c++) sums[c] += wa * a[i][c];
         }
         memcpy(m[r], sums, sizeof sums);
     }
     for (uint32_t i = 0; i < count; i++)
-        for (int c = 0; c < WIDE; c++) rest[c] -= weight[i] * a[i][c];
+        for (int c = 0; c < ROW_WIDTH; c++) rest[c] -= weight[i] * a[i][c];
 }
 
 /* For each row, one plus its product with another. */

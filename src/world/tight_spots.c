@@ -6,11 +6,11 @@
 #include "world/tight_internal.h"
 #include "world/tight_kernel.h"
 
-#define FACE  2e-7 /* sine, squared: the same direction but for rounding */
-#define ALIKE 0.95 /* cosine: as two faces of a round surface look, not as the sides of an edge */
-#define LANES ((uint32_t)FLR_TIGHT_LANES)
-#define SMALL 0.01   /* of a sample's area: that of the nearest points, which may be no samples */
-enum { SOME = 128 }; /* samples that are worked on at a time, so that they stay in the cache */
+#define FACE       2e-7 /* sine, squared: the same direction but for rounding */
+#define ALIKE      0.95 /* cosine: as two faces of a round surface look, not as the sides of an edge */
+#define SPOT_LANES ((uint32_t)FLR_TIGHT_LANES)
+#define SMALL      0.01 /* of a sample's area: that of the nearest points, which may be no samples */
+enum { SOME = 128 };    /* samples that are worked on at a time, so that they stay in the cache */
 
 /* what is the same for all samples of a pair */
 typedef struct spots_of {
@@ -94,17 +94,17 @@ static flr_fit_contact nearest_of(const flr_fit_result *r, double area)
 }
 
 /* N/m: of the contacts of a pair together. */
-static double stiffness_of(const flr_tight_params *how)
+static double stiffness_of(const flr_tight_params *how, double onset)
 {
     if (how->stiffness > 0) return how->stiffness;
-    return how->onset > 0 ? 2 * how->force * how->strength / how->onset : 0;
+    return onset > 0 ? 2 * how->force * how->strength / onset : 0;
 }
 
 static flr_tight_law law_of(const flr_world *w, const flr_tight_near *n)
 {
     const flr_mat3 world_a = flr_quat_to_mat3(w->poses[n->a].q);
     const flr_twist twist = flr_twist_scale(flr_tight_relative(w, n, false), w->def.dt);
-    flr_tight_law law = {.onset = (float)w->params.exact.onset, .floor = (float)FLR_TIGHT_FLOOR};
+    flr_tight_law law = {.onset = (float)w->tight->onset, .floor = (float)FLR_TIGHT_FLOOR};
     const flr_vec6 x = flr_vec6_from(twist.angular, twist.linear);
     for (int i = 0; i < 6; i++) law.twist[i] = (float)x.v[i];
     for (int i = 0; i < 9; i++) law.world_a[i] = (float)world_a.m[i / 3][i % 3];
@@ -140,8 +140,8 @@ void flr_tight_make_spots(flr_world *w, flr_tight_near *n, flr_pose T_a_b,
     uint32_t done = 0;
     for (uint32_t i = 0; i < count; i += SOME) {
         take_some(&of, list + i, count - i < SOME ? count - i : SOME, &points);
-        flr_tight_kernel_place(&points, done, points.count / LANES * LANES, &law, sums);
-        done = points.count / LANES * LANES;
+        flr_tight_kernel_place(&points, done, points.count / SPOT_LANES * SPOT_LANES, &law, sums);
+        done = points.count / SPOT_LANES * SPOT_LANES;
     }
     if (points.count < left && r->found && r->distance > 0 && r->lower < of.below &&
         fabs(flr_vec3_length2(r->normal) - 1) < 1e-3) {
@@ -150,9 +150,9 @@ void flr_tight_make_spots(flr_world *w, flr_tight_near *n, flr_pose T_a_b,
     }
     const uint32_t end = flr_tight_points_pad(&points);
     flr_tight_kernel_place(&points, done, end, &law, sums);
-    for (uint32_t l = 1; l < LANES; l++) sums[0] += sums[l];
+    for (uint32_t l = 1; l < SPOT_LANES; l++) sums[0] += sums[l];
     scale(points.stiffness, end,
-          sums[0] > 0 ? (float)(stiffness_of(&w->params.exact) / (double)sums[0]) : 0);
+          sums[0] > 0 ? (float)(stiffness_of(&w->params.exact, e->onset) / (double)sums[0]) : 0);
     if (end) memset(points.away, 0, end * sizeof *points.away);
     n->first = e->spots.count;
     n->count = points.count;

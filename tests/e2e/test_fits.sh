@@ -69,6 +69,26 @@ expect 1 feeler make fit key --out key
 says 'not empty.*--force'
 [ ! -e x ] && pass || fail "a refused fit left a folder"
 
+# ---- nobody chooses an engine: exact where voxels cannot resolve the gap ----
+expect 0 feeler make fit thread --size M8 --gap 0.1mm --out tight
+jq 'del(.voxel, .contact)' tight/scene.json > tight/bare.json
+expect 0 feeler info tight/bare.json --json
+json '.files[0].engine == "exact" and (.files[0].chosen_because | test("feeler chose the exact engine"))'
+expect 0 feeler run tight/bare.json --frames 2
+tells 'feeler chose the exact engine: voxels of'
+jq '.contact = "shell"' tight/bare.json > tight/shell.json
+expect 0 feeler info tight/shell.json --json
+json '.files[0].engine == "shell"'
+expect 2 feeler run tight/scene.json --engine shell --strength 2 --frames 2
+says '\-\-strength has no effect with the engine shell'
+expect 2 feeler serve tight/scene.json --engine shell --overlap 1mm
+says '\-\-overlap has no effect with the engine shell'
+jq '.gravity = [0, 0, -1e35]' tight/scene.json > tight/heavy.json
+expect 1 feeler run tight/heavy.json --engine exact --frames 2
+says 'every frame was faulty'
+expect 2 feeler contacts tight/scene.json --path removal --onset 0.1mm --force-layer 2
+says '\-\-onset and --force-layer say the same'
+
 # ---- the benchmark: one small fit, every engine ----
 expect 0 feeler bench fits --scene "square-peg 8 mm, gap 0.1" --divide 100 --repeat 1 --json
 json '.conditions.processor != null and (.fits | length) == 1'

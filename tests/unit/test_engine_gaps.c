@@ -138,6 +138,8 @@ static void numbers_are_told_as_people_write_them(void **state)
     assert_string_equal(flr_gap_print(96.2e-6, 2.4e-6, text), "0.096 mm ± 0.003");
     assert_string_equal(flr_gap_print(-12e-6, 0, text), "interference 0.012 mm ± 0.001");
     assert_string_equal(flr_gap_print(-2e-4, 1e-3, text), "interference at least 0.200 mm");
+    assert_string_equal(flr_gap_print(-1e-12, 1e-3, text),
+                        "surfaces coincide, overlap up to 1.000 mm");
     assert_string_equal(flr_gap_print(0, 0, text), "touching");
 }
 

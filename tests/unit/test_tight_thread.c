@@ -76,6 +76,40 @@ static void a_turned_nut_goes_its_pitch(void **state)
     flr_test_tight_end(&rig);
 }
 
+/* A short thread to its end: the hand only turns until the nut has left the bolt, and then nothing holds it. */
+static void a_turned_nut_comes_off(void **state)
+{
+    (void)state;
+    flr_test_thread t = flr_test_thread_m16();
+    t.bolt = 5e-3, t.nut = 3e-3, t.sides = 40, t.nut_sides = 36;
+    const double from = 3.2e-3;
+    flr_test_tight rig = make(&t, FLR_PART_MOVABLE, from);
+    flr_test_tight_make(&rig, 1);
+    const flr_vec3 axis = flr_vec3_make(0, 0, 1);
+    double turned = 2 * pi * from / t.pitch;
+    flr_pose hand = flr_pose_identity();
+    for (int i = 0; i < 900; i++) {
+        hand.p = flr_world_body(rig.world, 1)->T_world_part.p;
+        hand.q = flr_quat_from_axis_angle(axis, turned += 2 * pi / 600);
+        flr_test_tight_step(&rig, hand);
+        assert_int_equal(rig.frame.faults, 0);
+        if (i % 10 == 0) assert_false(flr_test_tight_meet(&rig, 0, 1));
+    }
+    const double left = flr_world_body(rig.world, 1)->T_world_part.p.z;
+    /* no turn any more: lifted straight, as a nut on its thread cannot be */
+    for (int i = 0; i < 300; i++) {
+        hand.p.z += 1e-5;
+        flr_test_tight_step(&rig, hand);
+        if (i % 10 == 0) assert_false(flr_test_tight_meet(&rig, 0, 1));
+    }
+    const double lifted = flr_world_body(rig.world, 1)->T_world_part.p.z;
+    print_message("turned from %.2f to %.2f mm of %.2f, then lifted to %.2f\n", from * 1e3,
+                  left * 1e3, t.bolt * 1e3, lifted * 1e3);
+    assert_true(left > t.bolt - t.pitch / 4);
+    assert_true(lifted > t.bolt + t.pitch / 2);
+    flr_test_tight_end(&rig);
+}
+
 /* Pulled along the axis by 200 N, tapped, hammered, shaken, at all rates: it stays on its thread. */
 static void a_pulled_nut_stays_on(void **state)
 {
@@ -154,6 +188,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(the_thread_is_closed_and_fits),
                                        cmocka_unit_test(a_turned_nut_goes_its_pitch),
+                                       cmocka_unit_test(a_turned_nut_comes_off),
                                        cmocka_unit_test(a_pulled_nut_stays_on),
                                        cmocka_unit_test(a_loaded_nut_locks_itself)};
     return cmocka_run_group_tests(tests, NULL, NULL);

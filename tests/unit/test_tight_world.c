@@ -513,6 +513,34 @@ static void a_step_is_quiet(void **state)
     flr_test_tight_end(&rig);
 }
 
+/* An onset of a metre asks for every sample of both parts. The work of a step stays bounded all the same, the onset
+ * comes nearer, the part goes on, and nothing meets. */
+static void a_large_onset_does_not_take_all_time(void **state)
+{
+    (void)state;
+    flr_test_tight rig = flr_test_tight_begin();
+    rig.spacing = 0.4e-3;
+    rig.params.exact.onset = 1;
+    rig.params.exact.budget = 20000;
+    add_plate(&rig, 60e-3);
+    add_box(&rig, FLR_PART_MOVABLE, at(0, 0, 10.05e-3));
+    flr_test_tight_make(&rig, 1);
+    uint64_t most = 0;
+    uint32_t exhausted = 0;
+    for (int i = 0; i < 60; i++) {
+        flr_test_tight_step(&rig, at(1e-5 * i, 0, 10.05e-3 - 1e-5 * i));
+        most = rig.frame.points_tested > most ? rig.frame.points_tested : most;
+        exhausted = rig.frame.exhausted > 0 ? (uint32_t)i + 1 : exhausted;
+        assert_false(flr_test_tight_meet(&rig, 0, 1));
+    }
+    print_message("at most %llu units of work in a step, exhausted up to step %u\n",
+                  (unsigned long long)most, exhausted);
+    assert_true(exhausted > 0);
+    assert_true(most < 4 * rig.params.exact.budget);
+    assert_true(flr_world_body(rig.world, 1)->T_world_part.p.x > 3e-4);
+    flr_test_tight_end(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_wall_is_felt),
@@ -527,6 +555,7 @@ int main(void)
                                        cmocka_unit_test(no_pair_is_left_out_silently),
                                        cmocka_unit_test(two_turning_parts_do_not_cut_corners),
                                        cmocka_unit_test(a_hand_on_a_wall_is_quiet),
-                                       cmocka_unit_test(a_step_is_quiet)};
+                                       cmocka_unit_test(a_step_is_quiet),
+                                       cmocka_unit_test(a_large_onset_does_not_take_all_time)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,6 +51,8 @@ export function gap_text(distance_m: number, error_m: number, unit: string): str
   if (distance_m === 0) return 'surfaces meet';
   if (error_m > 1e-2) return bounds(Math.max(0, distance_m - error_m), distance_m + error_m, unit);
   const places = unit === 'in' ? 5 : 3;
+  // no sample is deep inside, but what lies between them may be
+  if (distance_m <= 0 && distance_m > -5e-7 && error_m > 2e-6) return `surfaces coincide, overlap up to ${((error_m - distance_m) / metres(unit)).toFixed(places)} ${unit}`;
   // between samples it may be deeper
   if (distance_m < 0 && error_m > Math.max(2e-6, -0.1 * distance_m)) return `interference at least ${(-distance_m / metres(unit)).toFixed(places)} ${unit}`;
   const scale = metres(unit);

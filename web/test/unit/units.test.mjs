@@ -37,6 +37,7 @@ test('an exact distance has an error, and interference a word', () => {
   assert.equal(gap_text(96.2e-6, 2.4e-6, 'mm'), '0.096 mm ± 0.003');
   assert.equal(gap_text(-12e-6, 0, 'mm'), 'interference 0.012 mm ± 0.001');
   assert.equal(gap_text(-2e-4, 1e-3, 'mm'), 'interference at least 0.200 mm');
+  assert.equal(gap_text(-1e-12, 1e-3, 'mm'), 'surfaces coincide, overlap up to 1.000 mm');
   assert.equal(gap_text(0, 0, 'mm'), 'surfaces meet');
   assert.equal(gap_text(2.54e-5, 0, 'in'), '0.00100 in ± 0.00001');
   assert.equal(gap_text(Infinity, 0, 'mm'), 'nothing near');
