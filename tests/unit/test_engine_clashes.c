@@ -137,6 +137,44 @@ static void fits_of_the_design(void **state)
     flr_test_engine_free(&s);
 }
 
+static void notes_are_kept(void **state)
+{
+    (void)state;
+    flr_test_engine s;
+    uint32_t job;
+    make(&s);
+    flr_engine_note note = {FLR_ENGINE_NONE, s.block, {0.01, 0, 0}, "check the gap"};
+    assert_ok(flr_engine_set_note(s.engine, &note, &error), error);
+    flr_engine_note world = {FLR_ENGINE_NONE, FLR_NO_PART_ID, {0, 0, 1}, "here"}, gone = world;
+    assert_ok(flr_engine_set_note(s.engine, &world, &error), error);
+    assert_ok(flr_engine_set_note(s.engine, &gone, &error), error);
+    assert_int_equal(flr_engine_notes(s.engine), 3);
+    gone.text[0] = 0;
+    assert_ok(flr_engine_set_note(s.engine, &gone, &error), error);
+    assert_int_equal(flr_engine_set_note(s.engine, &gone, &error), FLR_NOT_FOUND);
+    note.text[5] = '\n';
+    assert_int_equal(flr_engine_set_note(s.engine, &note, &error), FLR_BAD_ARGUMENT);
+    strcpy(note.text, "checked");
+    assert_ok(flr_engine_set_note(s.engine, &note, &error), error);
+    // saved and read again, with the part that they are at
+    assert_ok(flr_path_make_folder(s.env, "/plans", &error), error);
+    assert_ok(flr_engine_save(s.engine, "/plans/plan.json", &job, &error), error);
+    flr_test_engine_settle(&s);
+    assert_ok(flr_engine_load(s.engine, "/plans/plan.json", &job, &error), error);
+    flr_test_engine_settle(&s);
+    assert_int_equal(flr_engine_notes(s.engine), 2);
+    const flr_engine_note *first = flr_engine_note_at(s.engine, 0);
+    assert_string_equal(first->text, "checked");
+    assert_part_equal(first->part, flr_engine_part_id(s.engine, 1));
+    assert_true(fabs(first->position.x - 0.01) < 1e-12);
+    assert_false(flr_is_part(flr_engine_note_at(s.engine, 1)->part));
+    // they go with their part
+    assert_ok(flr_engine_remove(s.engine, flr_engine_part_id(s.engine, 1), &error), error);
+    assert_int_equal(flr_engine_notes(s.engine), 1);
+    assert_null(flr_engine_note_at(s.engine, 1));
+    flr_test_engine_free(&s);
+}
+
 static bool is_named(void *context, uint32_t part, const char *pattern)
 {
     const char *const *names = context;
@@ -214,7 +252,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(states_and_distances), cmocka_unit_test(what_moves_is_found_again),
         cmocka_unit_test(fits_of_the_design),   cmocka_unit_test(rules_by_name),
-        cmocka_unit_test(a_report_is_written),
+        cmocka_unit_test(a_report_is_written),  cmocka_unit_test(notes_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

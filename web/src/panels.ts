@@ -147,7 +147,14 @@ export class Panels {
       onchange: () => this.loader.set_budget(Number(detail.value)),
     }, ...([[250000, '0.25 M'], [1500000, '1.5 M'], [4000000, '4 M'], [20000000, 'all']] as const).map(([value, name]) => h('option', { value: String(value) }, name)));
     detail.value = String(this.loader.budget);
-    by_id('show').append(h('label', { class: 'field' }, h('span', {}, 'Triangles'), detail));
+    const explode = h('input', { type: 'range', id: 'explode', min: '0', max: '2', step: '0.02', value: '0', title: 'Draws parts apart; they cannot be picked up meanwhile', oninput: () => {
+      this.stage.explode = Number(explode.value);
+    } });
+    model.on_scene.on(() => {
+      explode.value = '0';
+      this.stage.explode = 0;
+    });
+    by_id('show').append(h('label', { class: 'field' }, h('span', {}, 'Explode'), explode), h('label', { class: 'field' }, h('span', {}, 'Triangles'), detail));
   }
 
   private build_section(): void {
