@@ -351,6 +351,10 @@ typedef struct flr_engine_add_def {
     uint32_t colour; /* 0xrrggbb; default FLR_ENGINE_NONE: the engine chooses */
     double voxel;    /* metres; 0: the scene's */
     flr_pose T_world_part;
+    /* A part that gets the mesh in place of its own, as in another revision, and keeps all else: name, pose, kind, colour, mass,
+     * group, notes, and voxels of the same size. Of the rest, mesh, file, vertices, unit and remove_file count. Until the new voxels
+     * are there it stays as it is. Default FLR_NO_PART_ID: a new part */
+    flr_part_id replaces;
 } flr_engine_add_def;
 
 flr_engine_add_def flr_default_engine_add_def(void);

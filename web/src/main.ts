@@ -73,6 +73,7 @@ async function main(): Promise<void> {
   const clashes = new Clashes(model, stage, eye, callouts, notices, (parts) => panels.mark(parts));
   const plots = new Plots(by_id('plots'), model);
   const files = new Files(model, eye, notices);
+  panels.tree.replace.on((part) => files.replace(part));
   const recordings = new Recordings(model, notices);
   const people = new People(model, stage, eye);
   const status = new Status(model, stage);
@@ -265,7 +266,7 @@ async function main(): Promise<void> {
       get state() { return model.state; },
       get loaded() { return loader.complete; },
       get triangles() { return stage.triangles; },
-      get parts() { return [...model.parts.values()].map(({ part, name, kind, ready, look, voxel, points, T_world_part }) => ({ part, name, kind, ready, look, voxel, points, pose: T_world_part })); },
+      get parts() { return [...model.parts.values()].map(({ part, mesh, name, kind, ready, look, voxel, points, T_world_part }) => ({ part, mesh, name, kind, ready, look, voxel, points, pose: T_world_part })); },
       get selected() { return model.selected; },
       get hover() { return dragging.hover; },
       get holding() { return hand.holding; },

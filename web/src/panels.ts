@@ -3,6 +3,7 @@
 import { gradient } from './colour.ts';
 import type { Eye } from './camera.ts';
 import { by_id, h, icon, text, toggle } from './dom.ts';
+import { begin_expert, is_expert, set_expert } from './expert.ts';
 import { proxy_of, touches } from './felt.ts';
 import type { PageHand } from './hand.ts';
 import type { Loader } from './loader.ts';
@@ -28,7 +29,7 @@ export class Panels {
   private slider_value = by_id('onset-slider-value');
   private legend = by_id('legend');
   private rows = new Map<string, { set: (parameter: message_parameter) => void }>();
-  private readonly tree: Tree;
+  readonly tree: Tree;
   private readonly change: { form: HTMLFormElement; kind: HTMLSelectElement; size: HTMLInputElement; unit: HTMLElement };
   private sliding = 0;
   private greatest = 0;
@@ -127,6 +128,7 @@ export class Panels {
 
   private build_show(): void {
     const { model, overlays } = this;
+    begin_expert();
     by_id('show').append(
       toggle('Nearness', model.wants.proximity, (on) => {
         model.wants.proximity = on;
@@ -141,6 +143,10 @@ export class Panels {
       toggle('Forces', true, (on) => (overlays.show.forces = on), 'show-forces'),
       toggle('Ghost', true, (on) => (overlays.show.ghost = on), 'show-ghost'),
       toggle('Edges', true, (on) => this.stage.set_edges(on), 'show-edges'),
+      toggle('Expert', is_expert(), (on) => {
+        set_expert(on);
+        this.list_parts();
+      }, 'show-expert'),
     );
     const detail = h('select', {
       id: 'detail', 'aria-label': 'Triangles drawn at most',
@@ -210,7 +216,8 @@ export class Panels {
     for (const button of row.querySelectorAll<HTMLElement>('[data-does]')) button.setAttribute('aria-label', `${button.dataset['does']}: ${name}`);
     text(row.querySelector<HTMLElement>('.part-facts')!, facts);
     row.querySelector('.part-eye')!.setAttribute('aria-pressed', String(this.stage.is_visible(number)));
-    row.title = `${part.name}: voxels of ${length(part.voxel, this.model.unit)}, ${count(part.points)} points${moves ? `, ${mass(part.mass)} (${part.weighed ? 'as the scene says' : 'apparent mass: the scene gives none'})` : ''}`;
+    if (!is_expert()) row.title = part.name;
+    else row.title = `${part.name}: voxels of ${length(part.voxel, this.model.unit)}, ${count(part.points)} points${moves ? `, ${mass(part.mass)} (${part.weighed ? 'as the scene says' : 'apparent mass: the scene gives none'})` : ''}`;
     row.querySelector<HTMLElement>('.swatch')!.style.background = `#${part.colour.toString(16).padStart(6, '0')}`;
   }
 

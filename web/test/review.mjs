@@ -231,6 +231,19 @@ await step('exploded, parts are drawn apart and picked where they are', async ()
   await page.locator('#explode').fill('0');
 });
 
+await step('another revision takes the place of a part’s file', async () => {
+  const mesh = () => page.evaluate(() => window.feeler.parts.find((part) => part.name === 'pin')?.mesh);
+  const before = await mesh();
+  await page.locator('#tree .part-name', { hasText: 'pin' }).click();
+  const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.locator('#parts-replace').click()]);
+  await chooser.setFiles({ name: 'pin_rev_b.stl', mimeType: 'model/stl', buffer: pin(0.008, 0.06, 48) });
+  await until(page, (old) => {
+    const part = window.feeler.parts.find((one) => one.name === 'pin');
+    return part && part.mesh !== old && part.ready;
+  }, 'it has another mesh', before);
+  check((await page.evaluate(() => window.feeler.parts.length)) === 5, 'and no part is new');
+});
+
 check(trouble.length === 0, `the console is free of errors:\n    ${trouble.join('\n    ')}`);
 await page.close();
 await browser.close();
