@@ -10,7 +10,8 @@
 
 static const double edge_cos = 0.819; /* 35 degrees: more is an edge, less is smooth */
 static const double flat_cos = 1 - 1e-6;
-static const double flat_share = 4; /* a plane is so much larger than the triangles of what it runs out into */
+static const double flat_share =
+    4; /* a plane is so much larger than the triangles of what it runs out into */
 
 flr_vec3 flr_surface_normal(const flr_mesh *mesh, uint32_t triangle)
 {
@@ -140,8 +141,8 @@ static uint32_t *follow_edge(const flr_surface_walk *w, uint32_t seed, uint32_t 
 
 /* ---- what becomes of it ---- */
 
-static flr_result make_mesh(const flr_surface_walk *w, const flr_triangle *triangles, uint32_t count,
-                            flr_mesh **mesh, flr_error *error)
+static flr_result make_mesh(const flr_surface_walk *w, const flr_triangle *triangles,
+                            uint32_t count, flr_mesh **mesh, flr_error *error)
 {
     flr_mesh_def def = flr_default_mesh_def();
     def.vertices = w->mesh->vertices;
@@ -210,9 +211,9 @@ static flr_result make_edge(const flr_surface_walk *w, uint32_t edge, flr_surfac
         return flr_fail(error, FLR_NO_MEMORY, "no memory to measure");
     }
     const uint32_t *v = w->adjacency->edges[edge].v;
-    *surface = (flr_surface){
-        .kind = FLR_SURFACE_EDGE,
-        .point = nearest_on(w->mesh->vertices[v[0]], w->mesh->vertices[v[1]], w->at)};
+    *surface =
+        (flr_surface){.kind = FLR_SURFACE_EDGE,
+                      .point = nearest_on(w->mesh->vertices[v[0]], w->mesh->vertices[v[1]], w->at)};
     for (uint32_t i = 0; i < count; i++) points[i] = w->mesh->vertices[line[i]];
     for (uint32_t i = 0; i + 1 < count; i++) {
         surface->size += flr_vec3_distance(points[i], points[i + 1]);
@@ -341,8 +342,7 @@ static void look_at(const flr_surface_walk *w, uint32_t triangle, sharp_pick *be
         uint32_t vertex = w->mesh->triangles[triangle].v[k], edges[2];
         double away = flr_vec3_distance(at[vertex], w->at);
         uint32_t sharp = away < best->corner_away ? edges_at(w, vertex, edges) : 0;
-        if (sharp > 2 || sharp == 1 ||
-            (sharp == 2 && next_edge(w, edges[0], vertex) == FLR_NONE))
+        if (sharp > 2 || sharp == 1 || (sharp == 2 && next_edge(w, edges[0], vertex) == FLR_NONE))
             best->corner_away = away, best->corner = vertex;
         uint32_t side = w->adjacency->side_edge[3 * triangle + k];
         if (side == FLR_NONE || !is_sharp(w, side)) continue;
@@ -383,7 +383,8 @@ flr_result flr_surface_pick(const flr_mesh *mesh, flr_vec3 at, double reach, flr
     if (reach < 0) return make_point(at, surface, error);
     double size = flr_vec3_length(flr_box3_size(mesh->bounds));
     double far = fmax(flr_vec3_length(mesh->bounds.low), flr_vec3_length(mesh->bounds.high));
-    flr_surface_walk walk = {.mesh = mesh, .at = at, .seed = seed, .tiny = 1e-6 * size + 4e-7 * far};
+    flr_surface_walk walk = {
+        .mesh = mesh, .at = at, .seed = seed, .tiny = 1e-6 * size + 4e-7 * far};
     flr_result result = flr_adjacency_create(mesh, &walk.adjacency, error);
     if (result != FLR_OK) return result;
     result = pick_nearest(&walk, reach, surface, error);

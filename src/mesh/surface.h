@@ -15,8 +15,8 @@
 #include "feeler/mesh_check.h"
 
 typedef enum flr_surface_kind {
-    FLR_SURFACE_POINT,    /* a corner, or a place of a surface */
-    FLR_SURFACE_EDGE,     /* straight, round or of any shape */
+    FLR_SURFACE_POINT, /* a corner, or a place of a surface */
+    FLR_SURFACE_EDGE,  /* straight, round or of any shape */
     FLR_SURFACE_PLANE,
     FLR_SURFACE_CYLINDER, /* or a piece of one */
     FLR_SURFACE_CURVED    /* any other face */
@@ -25,12 +25,15 @@ typedef enum flr_surface_kind {
 /* Lengths in metres, all in the mesh's frame. */
 typedef struct flr_surface {
     flr_surface_kind kind;
-    flr_vec3 point;     /* the corner; on the edge, the plane or the face where it was picked; of what is round, on the axis */
-    flr_vec3 direction; /* unit: along a straight edge, out of a plane, along the axis of what is round; zero: none */
-    double radius;      /* of a cylinder or a round edge; else 0 */
-    double size;        /* length of an edge, area of a face; of a point 0 */
-    bool hollow;        /* of a cylinder: a hole, not a shaft */
-    flr_mesh *mesh; /* it alone, for distances: an edge or a point is of triangles without area. Owned */
+    flr_vec3
+        point; /* the corner; on the edge, the plane or the face where it was picked; of what is round, on the axis */
+    flr_vec3
+        direction; /* unit: along a straight edge, out of a plane, along the axis of what is round; zero: none */
+    double radius; /* of a cylinder or a round edge; else 0 */
+    double size;   /* length of an edge, area of a face; of a point 0 */
+    bool hollow;   /* of a cylinder: a hole, not a shaft */
+    flr_mesh
+        *mesh; /* it alone, for distances: an edge or a point is of triangles without area. Owned */
 } flr_surface;
 
 /* What is at a place of the surface, or nearest to it. A corner, then an edge, no farther than `reach` comes before a face; `reach` negative:

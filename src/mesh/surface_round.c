@@ -83,7 +83,8 @@ static bool is_on_cylinder(void *context, uint32_t from, uint32_t to)
     }
     flr_vec3 one = flr_surface_normal(mesh, from), other = flr_surface_normal(mesh, to);
     if (flr_vec3_length2(other) == 0 || flr_vec3_length2(one) == 0) return true;
-    return flr_vec3_dot(one, other) > smooth_cos && fabs(flr_vec3_dot(other, t->circle->axis)) < 0.2;
+    return flr_vec3_dot(one, other) > smooth_cos &&
+           fabs(flr_vec3_dot(other, t->circle->axis)) < 0.2;
 }
 
 static int compare_numbers(const void *a, const void *b)
@@ -143,7 +144,8 @@ static flr_result try_cylinder(flr_surface_walk *w, uint32_t beside, cylinder_tr
 {
     const flr_mesh *mesh = w->mesh;
     *found = (cylinder_try){.count = 0};
-    flr_vec3 axis = flr_vec3_cross(flr_surface_normal(mesh, w->seed), flr_surface_normal(mesh, beside));
+    flr_vec3 axis =
+        flr_vec3_cross(flr_surface_normal(mesh, w->seed), flr_surface_normal(mesh, beside));
     axis = flr_vec3_scale(axis, 1 / flr_vec3_length(axis));
     w->list[w->count] = beside; /* there is room: it is none of them */
     flr_vec3 *points = corners_of(mesh, w->list, w->count + 1);
@@ -165,8 +167,7 @@ static flr_result try_cylinder(flr_surface_walk *w, uint32_t beside, cylinder_tr
         /* all of it says more exactly where the axis is */
         flr_surface_circle finer;
         flr_vec3 mean = axis_of_normals(mesh, w->other, count, axis);
-        if (flr_surface_fit_circle(points, 3 * count, mean, &finer) &&
-            finer.error <= test.limit)
+        if (flr_surface_fit_circle(points, 3 * count, mean, &finer) && finer.error <= test.limit)
             circle = finer;
         *found = (cylinder_try){circle, count, flr_surface_area(mesh, w->other, count)};
     }
@@ -205,8 +206,8 @@ flr_result flr_surface_find_cylinder(flr_surface_walk *w, flr_surface *surface, 
         flr_vec3 along = flr_vec3_sub(w->at, best.circle.centre);
         surface->kind = FLR_SURFACE_CYLINDER;
         surface->direction = best.circle.axis;
-        surface->point = flr_vec3_add_scaled(best.circle.centre,
-                                             flr_vec3_dot(along, best.circle.axis), best.circle.axis);
+        surface->point = flr_vec3_add_scaled(
+            best.circle.centre, flr_vec3_dot(along, best.circle.axis), best.circle.axis);
         surface->radius = best.circle.radius;
         surface->size = best.area;
         surface->hollow = flr_vec3_dot(normal, away_from_axis(&best.circle, w->at)) < 0;

@@ -513,6 +513,17 @@ static void do_allow(call *c)
            0);
 }
 
+static void do_note(call *c)
+{
+    const flr_msg_note_set *set = &c->message->as.note_set;
+    flr_engine_note note = {
+        .note = set->note, .part = part_of(c, set->part), .position = set->position};
+    snprintf(note.text, sizeof note.text, "%.*s", (int)set->text.size,
+             set->text.size ? set->text.bytes : "");
+    flr_result result = flr_engine_set_note(c->engine, &note, &c->error);
+    answer(c, result, note.note);
+}
+
 static void do_report(call *c)
 {
     const flr_msg_report *report = &c->message->as.report;
@@ -568,6 +579,7 @@ static const client_commands_command commands[] = {
     {FLR_MSG_CLASHES_ASK, 0, do_clashes},
     {FLR_MSG_MEASURE_ASK, 0, do_measure},
     {FLR_MSG_ALLOW, FLR_WIRE_ABILITY_COMMAND, do_allow},
+    {FLR_MSG_NOTE_SET, FLR_WIRE_ABILITY_COMMAND, do_note},
     {FLR_MSG_REPORT, 0, do_report},
 };
 

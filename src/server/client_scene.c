@@ -97,6 +97,23 @@ void flr_client_session_send_groups(flr_client_session *session)
     }
 }
 
+void flr_client_session_send_notes(flr_client_session *session)
+{
+    const flr_engine *engine = session->hub->def.engine;
+    flr_message message = {.id = FLR_MSG_NOTE};
+    const flr_engine_note *note;
+    message.as.note.count = flr_engine_notes(engine);
+    if (message.as.note.count == 0) flr_client_session_send(session, &message);
+    for (uint32_t i = 0; (note = flr_engine_note_at(engine, i)); i++) {
+        message.as.note.index = i;
+        message.as.note.note = note->note;
+        message.as.note.part = note->part.index;
+        message.as.note.position = note->position;
+        message.as.note.text = text_of(note->text, 512);
+        flr_client_session_send(session, &message);
+    }
+}
+
 void flr_client_session_send_scene(flr_client_session *session)
 {
     flr_engine *engine = session->hub->def.engine;
@@ -128,6 +145,7 @@ void flr_client_session_send_scene(flr_client_session *session)
     }
     flr_client_session_send(session, &message);
     if (flr_engine_groups(engine)) flr_client_session_send_groups(session);
+    if (flr_engine_notes(engine)) flr_client_session_send_notes(session);
     flr_engine_part part;
     for (uint32_t i = 0; flr_engine_part_at(engine, i, &part); i++)
         flr_client_session_send_part(session, &part);
@@ -245,6 +263,7 @@ static void resync_scene(flr_client_session *session)
         return;
     }
     flr_client_session_send_groups(session);
+    flr_client_session_send_notes(session);
     for (uint32_t i = session->known_count; i-- > 0;) {
         uint32_t known = session->known[i];
         flr_part_id id = flr_engine_part_id(engine, known);

@@ -155,6 +155,7 @@ void flr_client_session_send_scene(flr_client_session *session);
 void flr_client_session_send_part(flr_client_session *session, const flr_engine_part *part);
 void flr_client_session_send_gone(flr_client_session *session, uint32_t part);
 void flr_client_session_send_groups(flr_client_session *session); /* all of them */
+void flr_client_session_send_notes(flr_client_session *session);  /* likewise */
 /* Is the queue too long for changes that flr_client_session_resync() can send later? Then it is behind from now on. */
 bool flr_client_session_fell_behind(flr_client_session *session);
 /* Sends what it needs to know everything as it is now. */

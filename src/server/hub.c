@@ -215,8 +215,9 @@ static bool can_wait(const flr_engine_event *event)
 {
     return event->kind == FLR_ENGINE_EVENT_SCENE || event->kind == FLR_ENGINE_EVENT_RESYNC ||
            event->kind == FLR_ENGINE_EVENT_PART || event->kind == FLR_ENGINE_EVENT_PART_GONE ||
-           event->kind == FLR_ENGINE_EVENT_GROUPS || event->kind == FLR_ENGINE_EVENT_PARAMETER ||
-           event->kind == FLR_ENGINE_EVENT_DEVICE || event->kind == FLR_ENGINE_EVENT_RECORDING ||
+           event->kind == FLR_ENGINE_EVENT_GROUPS || event->kind == FLR_ENGINE_EVENT_NOTES ||
+           event->kind == FLR_ENGINE_EVENT_PARAMETER || event->kind == FLR_ENGINE_EVENT_DEVICE ||
+           event->kind == FLR_ENGINE_EVENT_RECORDING ||
            (event->kind == FLR_ENGINE_EVENT_JOB && event->job.state != FLR_WIRE_JOB_ENDED);
 }
 
@@ -240,6 +241,9 @@ static void hand_on(flr_hub *hub, flr_client_session *session, const flr_engine_
         break;
     case FLR_ENGINE_EVENT_GROUPS:
         flr_client_session_send_groups(session);
+        break;
+    case FLR_ENGINE_EVENT_NOTES:
+        flr_client_session_send_notes(session);
         break;
     case FLR_ENGINE_EVENT_PART_GONE:
         flr_client_session_send_gone(session, event->part.index);

@@ -221,6 +221,7 @@ flr_result flr_upload_end(flr_upload *upload, flr_engine *engine, const flr_msg_
     def.colour = end->colour & 0xFFFFFF;
     def.voxel = end->voxel;
     def.T_world_part = end->T_world_part;
+    if (end->replaces) def.replaces = flr_engine_part_id(engine, end->part);
     flr_result result = FLR_OK;
     if (!(end->voxel >= 0))
         result = flr_fail(error, FLR_BAD_ARGUMENT, "a voxel has a size above 0");
@@ -240,8 +241,9 @@ flr_result flr_upload_end(flr_upload *upload, flr_engine *engine, const flr_msg_
         def.file = upload->path;
         def.remove_file = true;
     }
-    result = end->assembly && def.file ? flr_engine_add_assembly(engine, &def, job, error)
-                                       : flr_engine_add(engine, &def, NULL, job, error);
+    result = end->assembly && def.file && !end->replaces
+                 ? flr_engine_add_assembly(engine, &def, job, error)
+                 : flr_engine_add(engine, &def, NULL, job, error);
     if (result == FLR_OK)
         free_upload(upload); /* the file is the engine's now */
     else

@@ -42,7 +42,7 @@ void flr_engine_clashes_free(flr_engine_clashes *clashes)
 
 /* ---- the job ---- */
 
-typedef struct clash_job {
+typedef struct clash_check {
     flr_job job;
     flr_env *env;
     flr_cache cache;
@@ -62,11 +62,11 @@ typedef struct clash_job {
     uint8_t format;
     flr_result (*write)(const flr_engine_report *report, flr_blob *file, flr_error *error);
     flr_blob file;
-} clash_job;
+} clash_check;
 
 static bool go_on(void *context)
 {
-    const clash_job *c = context;
+    const clash_check *c = context;
     return !atomic_load(&c->job.cancelled);
 }
 
@@ -79,7 +79,7 @@ static bool building(void *context, double done)
 static bool same_pose(flr_pose a, flr_pose b) { return memcmp(&a, &b, sizeof a) == 0; }
 
 /* Exact geometry of all parts; those that are too large leave the list. */
-static flr_result prepare(clash_job *c, flr_error *error)
+static flr_result prepare(clash_check *c, flr_error *error)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < c->parts.count; i++) {
@@ -108,7 +108,7 @@ static flr_result prepare(clash_job *c, flr_error *error)
 }
 
 /* Which parts are where they were. Both lists have rising numbers. */
-static void find_unmoved(clash_job *c)
+static void find_unmoved(clash_check *c)
 {
     const flr_clash_survey *before = c->before;
     if (!before || before->clearance != c->clearance || before->scene != c->scene) return;
@@ -124,7 +124,7 @@ static void find_unmoved(clash_job *c)
 }
 
 /* The place of a part by its number, which rise; FLR_ENGINE_NONE: it is gone. */
-static uint32_t place_of(const clash_job *c, uint32_t part)
+static uint32_t place_of(const clash_check *c, uint32_t part)
 {
     uint32_t low = 0, high = c->parts.count;
     while (low < high) {
@@ -137,7 +137,7 @@ static uint32_t place_of(const clash_job *c, uint32_t part)
     return low < c->parts.count && c->parts.list[low].part == part ? low : FLR_ENGINE_NONE;
 }
 
-static bool is_known(const clash_job *c, uint32_t a, uint32_t b)
+static bool is_known(const clash_check *c, uint32_t a, uint32_t b)
 {
     return a != FLR_ENGINE_NONE && b != FLR_ENGINE_NONE && c->unmoved[a] && c->unmoved[b];
 }
@@ -145,7 +145,7 @@ static bool is_known(const clash_job *c, uint32_t a, uint32_t b)
 static bool skip_known(void *context, uint32_t a, uint32_t b) { return is_known(context, a, b); }
 
 /* Takes over from before what is still so. The list is by numbers of parts from then on. */
-static flr_result merge_known(clash_job *c, flr_clash_list *list, flr_error *error)
+static flr_result merge_known(clash_check *c, flr_clash_list *list, flr_error *error)
 {
     size_t old_count = c->before ? c->before->list.pair_count : 0;
     flr_clash_pair *pairs =
@@ -164,7 +164,7 @@ static flr_result merge_known(clash_job *c, flr_clash_list *list, flr_error *err
     return FLR_OK;
 }
 
-static flr_result keep_survey(clash_job *c, flr_clash_list *list, flr_error *error)
+static flr_result keep_survey(clash_check *c, flr_clash_list *list, flr_error *error)
 {
     flr_clash_survey *survey = calloc(1, sizeof *survey);
     surveyed_part *parts = calloc(c->parts.count + 1u, sizeof *parts);
@@ -188,7 +188,7 @@ static flr_result keep_survey(clash_job *c, flr_clash_list *list, flr_error *err
 }
 
 /* Counts, and lists what is not allowed before what is. */
-static flr_result sum_up(clash_job *c, flr_error *error)
+static flr_result sum_up(clash_check *c, flr_error *error)
 {
     const flr_clash_list *list = &c->survey->list;
     const flr_review_names names = {&c->parts, &c->groups};
@@ -222,7 +222,7 @@ static flr_result sum_up(clash_job *c, flr_error *error)
     return FLR_OK;
 }
 
-static flr_clash_def clash_def(clash_job *c)
+static flr_clash_def clash_def(clash_check *c)
 {
     flr_clash_def def = flr_default_clash_def();
     def.parts = c->fits;
@@ -234,7 +234,7 @@ static flr_clash_def clash_def(clash_job *c)
     return def;
 }
 
-static flr_result check(clash_job *c, flr_error *error)
+static flr_result check(clash_check *c, flr_error *error)
 {
     flr_clash_list list = {0};
     const int64_t began = flr_clock_ns(c->env);
@@ -259,11 +259,11 @@ static flr_result check(clash_job *c, flr_error *error)
     return result;
 }
 
-static void clash_work(flr_job *job) { job->result = check((clash_job *)job, &job->error); }
+static void clash_work(flr_job *job) { job->result = check((clash_check *)job, &job->error); }
 
 static void clash_done(flr_engine *e, flr_job *job)
 {
-    clash_job *c = (clash_job *)job;
+    clash_check *c = (clash_check *)job;
     flr_review *review = e->review;
     review->running--;
     flr_clash_survey *survey = c->survey ? c->survey : c->before;
@@ -290,7 +290,7 @@ static void clash_done(flr_engine *e, flr_job *job)
 
 static void clash_drop(flr_job *job)
 {
-    clash_job *c = (clash_job *)job;
+    clash_check *c = (clash_check *)job;
     flr_part_list_free(&c->parts);
     flr_group_list_free(&c->groups);
     flr_allow_rules_free(&c->rules);
@@ -306,7 +306,7 @@ static void clash_drop(flr_job *job)
 /* ---- a report ---- */
 
 typedef struct report_skip {
-    const clash_job *job;
+    const clash_check *job;
     const flr_allow *allow;
 } report_skip;
 
@@ -318,11 +318,11 @@ static bool skip_allowed(void *context, uint32_t a, uint32_t b)
 
 static bool drawing(void *context, double done)
 {
-    clash_job *c = context;
+    clash_check *c = context;
     return flr_job_progress(&c->job, 0.4 + 0.6 * done, "drawing");
 }
 
-static flr_result write_report(clash_job *c, const flr_clash_list *list, double seconds,
+static flr_result write_report(clash_check *c, const flr_clash_list *list, double seconds,
                                flr_error *error)
 {
     flr_engine_report_part *parts = calloc(c->parts.count + 1u, sizeof *parts);
@@ -353,7 +353,7 @@ static flr_result write_report(clash_job *c, const flr_clash_list *list, double 
 
 static void report_work(flr_job *job)
 {
-    clash_job *c = (clash_job *)job;
+    clash_check *c = (clash_check *)job;
     flr_clash_list list = {0};
     const int64_t began = flr_clock_ns(c->env);
     job->result = prepare(c, &job->error);
@@ -376,7 +376,7 @@ static void report_work(flr_job *job)
 
 static void report_done(flr_engine *e, flr_job *job)
 {
-    clash_job *c = (clash_job *)job;
+    clash_check *c = (clash_check *)job;
     if (job->result != FLR_OK) return;
     flr_review *review = e->review;
     flr_review_report *report = &review->reports[review->report_count++ % FLR_REVIEW_REPORTS];
@@ -396,11 +396,11 @@ static bool copy_groups(const flr_group_list *from, flr_group_list *to)
     return true;
 }
 
-static flr_result make_job(flr_engine *e, double clearance, clash_job **made, flr_error *error)
+static flr_result make_job(flr_engine *e, double clearance, clash_check **made, flr_error *error)
 {
     if (!(clearance >= 0 && clearance <= 1))
         return flr_fail(error, FLR_BAD_ARGUMENT, "a clearance is a length from 0 to 1 m");
-    clash_job *c = calloc(1, sizeof *c);
+    clash_check *c = calloc(1, sizeof *c);
     if (!c) return flr_engine_no_memory(error);
     flr_engine_look_around(e, &c->parts);
     if (c->parts.count < e->members.count || !copy_groups(&e->groups, &c->groups) ||
@@ -422,7 +422,7 @@ static flr_result make_job(flr_engine *e, double clearance, clash_job **made, fl
 flr_result flr_engine_clashes_ask(flr_engine *e, double clearance, uint32_t token, flr_error *error)
 {
     flr_review *review = e->review;
-    clash_job *c;
+    clash_check *c;
     if (review->running >= FLR_REVIEW_RUNNING)
         return flr_fail(error, FLR_AGAIN, "clashes are being looked for already; try again later");
     flr_result result = make_job(e, clearance, &c, error);
@@ -447,7 +447,7 @@ const flr_engine_clashes *flr_engine_clashes_of(const flr_engine *e, uint32_t to
 flr_result flr_engine_report_clashes(flr_engine *e, double clearance, uint8_t format, uint32_t *job,
                                      flr_error *error)
 {
-    clash_job *c;
+    clash_check *c;
     if (!e->def.report)
         return flr_fail(error, FLR_UNSUPPORTED, "this controller writes no reports");
     flr_result result = flr_engine_can_post(e, error);

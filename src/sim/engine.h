@@ -168,6 +168,7 @@ typedef enum flr_engine_event_kind {
     FLR_ENGINE_EVENT_CLEARANCE, /* `clearance` answers the request `token`, or `result` and `sentence` */
     FLR_ENGINE_EVENT_CLASHES, /* flr_engine_clashes_of() answers the request `token`, or `result` and `sentence` */
     FLR_ENGINE_EVENT_MEASURE, /* `measure` answers the request `token`, or `result` and `sentence` */
+    FLR_ENGINE_EVENT_NOTES,   /* the notes have changed */
     FLR_ENGINE_EVENT_ALLOWED, /* which pairs are allowed has changed */
     FLR_ENGINE_EVENT_REPLAY,  /* playing began or ended */
     /* More has happened than the engine remembers one by one: ask for parts, parameters, devices, recordings and jobs anew.
@@ -291,6 +292,23 @@ flr_result flr_engine_ungroup(flr_engine *engine, const char *name, flr_error *e
 flr_result flr_engine_set_rigid(flr_engine *engine, const char *name, bool rigid, flr_error *error);
 bool flr_engine_group_is_rigid(const flr_engine *engine, uint32_t index);
 
+enum { FLR_ENGINE_NOTE_SIZE = 513 };
+
+/* A remark at a place. */
+typedef struct flr_engine_note {
+    uint32_t note;     /* number; not used again in the scene */
+    flr_part_id part;  /* that it moves with, or FLR_NO_PART_ID */
+    flr_vec3 position; /* metres: in the part's frame, or the world's */
+    char text[FLR_ENGINE_NOTE_SIZE];
+} flr_engine_note;
+
+uint32_t flr_engine_notes(const flr_engine *engine);
+/* The one in the place `index`, until the next call of the engine; NULL: no such place. */
+const flr_engine_note *flr_engine_note_at(const flr_engine *engine, uint32_t index);
+/* Changes the note of this number, or makes one (FLR_ENGINE_NONE, filled in); without a text it is taken away. FLR_NOT_FOUND,
+ * FLR_BAD_ARGUMENT, FLR_TOO_LARGE. */
+flr_result flr_engine_set_note(flr_engine *engine, flr_engine_note *note, flr_error *error);
+
 /* The part in the place `index`, 0 … parts - 1, in order of numbers. False: no such place. */
 bool flr_engine_part_at(const flr_engine *engine, uint32_t index, flr_engine_part *part);
 /* The part that has this index on the wire in the present scene, there or not; UINT32_MAX: none. Likewise for a mesh. */
@@ -337,6 +355,10 @@ typedef struct flr_engine_add_def {
     uint32_t colour; /* 0xrrggbb; default FLR_ENGINE_NONE: the engine chooses */
     double voxel;    /* metres; 0: the scene's */
     flr_pose T_world_part;
+    /* A part that gets the mesh in place of its own, as in another revision, and keeps all else: name, pose, kind, colour, mass,
+     * group, notes, and voxels of the same size. Of the rest, mesh, file, vertices, unit and remove_file count. Until the new voxels
+     * are there it stays as it is. Default FLR_NO_PART_ID: a new part */
+    flr_part_id replaces;
 } flr_engine_add_def;
 
 flr_engine_add_def flr_default_engine_add_def(void);

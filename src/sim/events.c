@@ -30,6 +30,7 @@ static bool can_be_asked_again(const flr_engine_event *event)
     case FLR_ENGINE_EVENT_DEVICE:
     case FLR_ENGINE_EVENT_RECORDING:
     case FLR_ENGINE_EVENT_ALLOWED:
+    case FLR_ENGINE_EVENT_NOTES:
         return true;
     case FLR_ENGINE_EVENT_JOB:
         return event->job.state != FLR_WIRE_JOB_ENDED;

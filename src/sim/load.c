@@ -274,11 +274,11 @@ static void take_scene(flr_engine *e, load_job *l)
     flr_group_list_free(&e->groups);
     e->groups = l->groups;
     memset(&l->groups, 0, sizeof l->groups);
-    if (!flr_review_read(e->review, l->scene))
-        flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
-                        "no memory for all of the pairs that the scene allows to touch");
     l->taken = true;
     l->number = ++e->scene;
+    if (!flr_review_read(e->review, l->scene, l->number))
+        flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
+                        "no memory for all of the notes and allowed pairs of the scene");
     e->next_part = e->members.count;
     e->next_mesh = 0;
     for (uint32_t i = 0; i < e->members.count; i++)

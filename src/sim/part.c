@@ -29,13 +29,15 @@ typedef struct part_job {
     uint32_t scene;
     flr_part_entry member; /* a new one */
     bool is_new, taken;
+    bool replaces;    /* … which is there, and gets another mesh */
     flr_shape *shape; /* made */
     flr_shape *old;   /* used: the new shape takes its place; NULL: whatever the part has */
 } part_job;
 
 flr_engine_add_def flr_default_engine_add_def(void)
 {
-    return (flr_engine_add_def){.colour = FLR_ENGINE_NONE, .T_world_part = flr_pose_identity()};
+    return (flr_engine_add_def){
+        .colour = FLR_ENGINE_NONE, .T_world_part = flr_pose_identity(), .replaces = FLR_NO_PART_ID};
 }
 
 /* A sentence about an upload's file names the part instead: nobody who sent it knows that file, nor should. */
@@ -168,6 +170,26 @@ static void take_part(flr_engine *e, part_job *p)
                         p->chosen.sentence);
 }
 
+/* The mesh and the voxels of another revision are there. */
+static void replace_part(flr_engine *e, part_job *p)
+{
+    flr_part_entry *member = flr_part_list_find(&e->members, p->member.part);
+    flr_job *job = &p->job;
+    if (job->result != FLR_OK) {
+        flr_error why = job->error;
+        flr_fail(&job->error, why.code, "%s; \"%.100s\" stays as it was", why.message,
+                 p->member.name);
+        return;
+    }
+    if (!member) return;
+    flr_shape_release(member->shape);
+    member->shape = flr_shape_retain(p->shape);
+    flr_engine_store(e, p->shape);
+    flr_engine_tell_part(e, member);
+    flr_engine_suspect_overlaps(e);
+    e->dirty = e->altered = true;
+}
+
 static void add_done(flr_engine *e, flr_job *job)
 {
     part_job *p = (part_job *)job;
@@ -176,6 +198,15 @@ static void add_done(flr_engine *e, flr_job *job)
         if (job->result == FLR_OK)
             job->result =
                 flr_fail(&job->error, FLR_CANCELLED, "another scene was loaded meanwhile");
+        return;
+    }
+    if (!p->taken && p->replaces && job->result == FLR_OK) {
+        p->taken = true;
+        p->asset->number = e->next_mesh++;
+        return;
+    }
+    if (p->replaces) {
+        replace_part(e, p);
         return;
     }
     if (!p->taken) {
@@ -287,6 +318,7 @@ flr_result flr_engine_add(flr_engine *e, const flr_engine_add_def *def, flr_part
     flr_result result = FLR_OK;
     bool file = !def->mesh && def->file && def->file[0];
     bool raw = !def->mesh && !file && def->vertices && def->triangles;
+    flr_part_entry *replaced = NULL;
     if (!def->mesh && !file && !raw)
         result = flr_fail(error, FLR_BAD_ARGUMENT, "a part needs a mesh or a file");
     else if (file && strlen(def->file) >= FLR_CACHE_PATH_SIZE)
@@ -295,6 +327,8 @@ flr_result flr_engine_add(flr_engine *e, const flr_engine_add_def *def, flr_part
         result = flr_fail(error, FLR_BAD_ARGUMENT, "that is no pose for a part");
     else if (!(def->voxel >= 0) || !(def->unit >= 0))
         result = flr_fail(error, FLR_BAD_ARGUMENT, "voxel and unit of a part must not be negative");
+    else if (flr_is_part(def->replaces))
+        result = flr_engine_find_id(e, def->replaces, &replaced, error);
     else if (e->members.count + flr_jobs_count(e->jobs) >= FLR_ENGINE_PARTS)
         result = flr_fail(error, FLR_TOO_LARGE, "a scene has %d parts at most", FLR_ENGINE_PARTS);
     part_job *p = result == FLR_OK ? make_part_job(e, add_done) : NULL;
@@ -313,14 +347,21 @@ flr_result flr_engine_add(flr_engine *e, const flr_engine_add_def *def, flr_part
     p->voxel = def->voxel;
     p->hollow = def->hollow;
     p->is_new = true;
-    p->member = (flr_part_entry){.group = FLR_ENGINE_NONE,
-                                 .part = e->next_part++,
-                                 .kind = def->kind,
-                                 .T_start = def->T_world_part};
-    p->member.colour = flr_build_job_colour(def->colour, p->member.part);
     const char *name = def->name && def->name[0] ? def->name : "part";
     flr_text_copy(p->name, sizeof p->name, name);
-    memcpy(p->member.name, p->name, sizeof p->name);
+    if (replaced) {
+        p->replaces = true;
+        p->member = *replaced;
+        p->voxel = replaced->shape->voxel;
+        p->hollow = replaced->shape->hollow;
+    } else {
+        p->member = (flr_part_entry){.group = FLR_ENGINE_NONE,
+                                     .part = e->next_part++,
+                                     .kind = def->kind,
+                                     .T_start = def->T_world_part};
+        p->member.colour = flr_build_job_colour(def->colour, p->member.part);
+        memcpy(p->member.name, p->name, sizeof p->name);
+    }
     if (part) *part = flr_engine_part_id(e, p->member.part);
     if (!(p->voxel > 0) && !(p->scene_voxel > 0) && !(p->common > 0))
         flr_engine_look_around(e, &p->around);

@@ -97,7 +97,10 @@ static flr_result measure_apart(pick_job *j, flr_error *error)
 
 /* ---- angles, and distances of what goes on for ever ---- */
 
-static bool has_direction(const flr_engine_measured *m) { return flr_vec3_length2(m->direction) > 0; }
+static bool has_direction(const flr_engine_measured *m)
+{
+    return flr_vec3_length2(m->direction) > 0;
+}
 static bool is_plane(const flr_engine_measured *m) { return m->kind == FLR_WIRE_MEASURED_PLANE; }
 static bool is_point(const flr_engine_measured *m) { return m->kind == FLR_WIRE_MEASURED_POINT; }
 

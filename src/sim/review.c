@@ -1,4 +1,4 @@
-/* which pairs of parts are fits of the design */
+/* notes, and which pairs of parts are fits of the design */
 #include "sim/review.h"
 
 #include <stdlib.h>
@@ -46,6 +46,9 @@ flr_review *flr_review_create(void) { return calloc(1, sizeof(flr_review)); }
 void flr_review_forget(flr_review *review)
 {
     flr_allow_rules_free(&review->rules);
+    free(review->notes);
+    review->notes = NULL;
+    review->note_count = review->note_room = 0;
     flr_clash_survey_free(review->survey);
     review->survey = NULL;
 }
@@ -60,13 +63,100 @@ void flr_review_destroy(flr_review *review)
     free(review);
 }
 
-bool flr_review_read(flr_review *review, const flr_scene *scene)
+static flr_engine_note *add_note(flr_review *review)
+{
+    if (review->note_count == review->note_room) {
+        uint32_t room = review->note_room ? 2 * review->note_room : 8;
+        flr_engine_note *notes = realloc(review->notes, room * sizeof *notes);
+        if (!notes) return NULL;
+        review->notes = notes;
+        review->note_room = room;
+    }
+    flr_engine_note *note = &review->notes[review->note_count++];
+    *note = (flr_engine_note){.note = review->next_note++, .part = FLR_NO_PART_ID};
+    return note;
+}
+
+bool flr_review_read(flr_review *review, const flr_scene *scene, uint32_t number)
 {
     bool ok = true;
     flr_review_forget(review);
     for (size_t i = 0; i < scene->allow_count && ok; i++)
         ok = flr_allow_rules_add(&review->rules, scene->allow[i].a, scene->allow[i].b);
+    for (size_t i = 0; i < scene->note_count && ok; i++) {
+        const flr_scene_note *from = &scene->notes[i];
+        flr_engine_note *note = add_note(review);
+        if (!(ok = note)) break;
+        note->position = from->position;
+        flr_text_copy(note->text, sizeof note->text, from->text);
+        for (size_t k = 0; from->part && k < scene->part_count; k++)
+            if (!strcmp(scene->parts[k].name, from->part))
+                note->part = flr_part_id_of(number, (uint32_t)k);
+    }
     return ok;
+}
+
+/* ---- notes ---- */
+
+uint32_t flr_engine_notes(const flr_engine *e) { return e->review->note_count; }
+
+const flr_engine_note *flr_engine_note_at(const flr_engine *e, uint32_t index)
+{
+    return index < e->review->note_count ? &e->review->notes[index] : NULL;
+}
+
+static void remove_note(flr_review *review, uint32_t index)
+{
+    memmove(&review->notes[index], &review->notes[index + 1],
+            (--review->note_count - index) * sizeof *review->notes);
+}
+
+void flr_review_drop_part(flr_engine *e, flr_part_id part)
+{
+    flr_review *review = e->review;
+    uint32_t before = review->note_count;
+    for (uint32_t i = review->note_count; i-- > 0;)
+        if (flr_same_part(review->notes[i].part, part)) remove_note(review, i);
+    if (review->note_count < before) flr_engine_tell(e, FLR_ENGINE_EVENT_NOTES);
+}
+
+/* One line, as a scene file can hold it. */
+static bool is_line(const char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 127) return false;
+    return true;
+}
+
+flr_result flr_engine_set_note(flr_engine *e, flr_engine_note *note, flr_error *error)
+{
+    flr_review *review = e->review;
+    flr_part_entry *member = NULL;
+    uint32_t index = 0;
+    while (index < review->note_count && review->notes[index].note != note->note) index++;
+    bool there = index < review->note_count, empty = !note->text[0];
+    if (!there && (note->note != FLR_ENGINE_NONE || empty))
+        return flr_fail(error, FLR_NOT_FOUND, "there is no such note");
+    if (!flr_vec3_is_finite(note->position))
+        return flr_fail(error, FLR_BAD_ARGUMENT, "a note needs a place");
+    if (!is_line(note->text))
+        return flr_fail(error, FLR_BAD_ARGUMENT, "a note is one line, without control characters");
+    if (!empty && flr_is_part(note->part)) {
+        flr_result result = flr_engine_find_id(e, note->part, &member, error);
+        if (result != FLR_OK) return result;
+    }
+    if (!there && review->note_count == FLR_SCENE_MAX_NOTES)
+        return flr_fail(error, FLR_TOO_LARGE, "a scene has at most %d notes", FLR_SCENE_MAX_NOTES);
+    if (empty) {
+        remove_note(review, index);
+    } else {
+        flr_engine_note *kept = there ? &review->notes[index] : add_note(review);
+        if (!kept) return flr_engine_no_memory(error);
+        note->note = kept->note;
+        *kept = *note;
+    }
+    flr_engine_tell(e, FLR_ENGINE_EVENT_NOTES);
+    return FLR_OK;
 }
 
 /* ---- what they allow ---- */

@@ -41,6 +41,8 @@ typedef struct flr_review_report {
 
 typedef struct flr_review {
     flr_allow_rules rules;
+    flr_engine_note *notes; /* [note_count] */
+    uint32_t note_count, note_room, next_note;
     uint32_t running;
     struct flr_clash_survey *survey; /* what was found last; a job's while one runs; NULL: none */
     flr_review_answer answers[FLR_REVIEW_ANSWERS];
@@ -48,12 +50,14 @@ typedef struct flr_review {
     uint64_t answer_count, report_count; /* ever */
 } flr_review;
 
-flr_review *flr_review_create(void);                              /* NULL: no memory */
-void flr_review_destroy(flr_review *review);                      /* NULL allowed */
-void flr_review_forget(flr_review *review);                       /* another scene */
-bool flr_review_read(flr_review *review, const flr_scene *scene); /* false: no memory */
-void flr_clash_survey_free(struct flr_clash_survey *survey);      /* clash_job.c */
-void flr_engine_clashes_free(flr_engine_clashes *clashes);        /* what it points to */
+flr_review *flr_review_create(void);         /* NULL: no memory */
+void flr_review_destroy(flr_review *review); /* NULL allowed */
+void flr_review_forget(flr_review *review);  /* another scene */
+/* Of a scene that is loaded: its parts have their places as numbers. False: no memory. */
+bool flr_review_read(flr_review *review, const flr_scene *scene, uint32_t number);
+void flr_review_drop_part(flr_engine *engine, flr_part_id part); /* it is gone, its notes too */
+void flr_clash_survey_free(struct flr_clash_survey *survey);     /* clash_job.c */
+void flr_engine_clashes_free(flr_engine_clashes *clashes);       /* what it points to */
 
 /* Which pairs of these parts the rules allow. NULL: no memory, or an error of flr_allow_add(). */
 typedef struct flr_review_names {

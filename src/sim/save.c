@@ -26,11 +26,14 @@ typedef struct save_job {
     uint32_t joint_count;
     flr_allow_rules rules;     /* likewise */
     flr_scene_allow *allow;    /* [rules.count], as the scene has them */
-    flr_scene *previous;       /* what is replaced; NULL: nothing */
-    flr_file *lock;            /* of the folder of meshes, while they are written */
-    bool locked;               /* it is held: the file system has locks */
-    bool reused;               /* a mesh was there already */
-    bool named;                /* by a user: the access rights are those of any file */
+    flr_engine_note *notes;    /* [note_count], a copy of the engine's */
+    flr_scene_note *noted;     /* [note_count], as the scene has them */
+    uint32_t note_count;
+    flr_scene *previous; /* what is replaced; NULL: nothing */
+    flr_file *lock;      /* of the folder of meshes, while they are written */
+    bool locked;         /* it is held: the file system has locks */
+    bool reused;         /* a mesh was there already */
+    bool named;          /* by a user: the access rights are those of any file */
 } save_job;
 
 /* ---- the folder of meshes ----
@@ -253,6 +256,14 @@ static flr_result save_locked(save_job *s, const char *folder, flr_scene_part *p
     scene.joint_count = s->joint_count;
     scene.allow = s->rules.count ? s->allow : NULL;
     scene.allow_count = s->rules.count;
+    for (uint32_t i = 0; i < s->note_count; i++) {
+        const flr_part_entry *part = flr_part_list_find(&s->members, s->notes[i].part.index);
+        s->noted[i] = (flr_scene_note){.text = s->notes[i].text,
+                                       .part = part ? part->name : NULL,
+                                       .position = s->notes[i].position};
+    }
+    scene.notes = s->note_count ? s->noted : NULL;
+    scene.note_count = s->note_count;
     result = flr_scene_write(s->env, s->path, &scene, error);
     if (result == FLR_OK) remove_left_overs(s, folder, &scene);
     return result;
@@ -315,6 +326,8 @@ static void save_drop(flr_job *job)
     flr_group_list_free(&s->group_list);
     flr_allow_rules_free(&s->rules);
     free(s->allow);
+    free(s->notes);
+    free(s->noted);
     free(s->groups);
     free(s->joints);
     free(s);
@@ -351,9 +364,15 @@ static bool copy_joints(const flr_engine *e, save_job *s)
     return s->joints != NULL;
 }
 
-/* the pairs that are allowed, as they are now */
-static bool copy_allowed(const flr_engine *e, save_job *s)
+/* the pairs that are allowed and the notes, as they are now */
+static bool copy_review(const flr_engine *e, save_job *s)
 {
+    uint32_t count = flr_engine_notes(e);
+    s->notes = calloc(count + 1u, sizeof *s->notes);
+    s->noted = calloc(count + 1u, sizeof *s->noted);
+    if (!s->notes || !s->noted) return false;
+    for (uint32_t i = 0; i < count; i++) s->notes[i] = *flr_engine_note_at(e, i);
+    s->note_count = count;
     if (!flr_allow_rules_copy(&e->review->rules, &s->rules)) return false;
     s->allow = calloc(s->rules.count + 1u, sizeof *s->allow);
     for (uint32_t i = 0; s->allow && i < s->rules.count; i++)
@@ -373,7 +392,7 @@ static flr_result save_to(flr_engine *e, const char *path, bool named, uint32_t 
     save_job *s = calloc(1, sizeof *s);
     if (!s) return flr_engine_no_memory(error);
     flr_engine_view(e);
-    if (!copy_groups(e, s) || !copy_allowed(e, s)) {
+    if (!copy_groups(e, s) || !copy_review(e, s)) {
         save_drop(&s->job);
         return flr_engine_no_memory(error);
     }

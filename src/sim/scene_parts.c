@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "sim/engine_internal.h"
+#include "sim/review.h"
 
 static const int64_t LOADING_NS = 500000000; /* between worlds while parts become ready */
 
@@ -287,6 +288,7 @@ flr_result flr_engine_remove(flr_engine *e, flr_part_id part, flr_error *error)
     memmove(member, member + 1, behind * sizeof *member);
     e->dirty = e->altered = true;
     flr_engine_tell(e, FLR_ENGINE_EVENT_PART_GONE)->part = part;
+    flr_review_drop_part(e, part);
     return FLR_OK;
 }
 

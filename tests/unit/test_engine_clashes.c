@@ -137,6 +137,97 @@ static void fits_of_the_design(void **state)
     flr_test_engine_free(&s);
 }
 
+static void notes_are_kept(void **state)
+{
+    (void)state;
+    flr_test_engine s;
+    uint32_t job;
+    make(&s);
+    flr_engine_note note = {FLR_ENGINE_NONE, s.block, {0.01, 0, 0}, "check the gap"};
+    assert_ok(flr_engine_set_note(s.engine, &note, &error), error);
+    flr_engine_note world = {FLR_ENGINE_NONE, FLR_NO_PART_ID, {0, 0, 1}, "here"}, gone = world;
+    assert_ok(flr_engine_set_note(s.engine, &world, &error), error);
+    assert_ok(flr_engine_set_note(s.engine, &gone, &error), error);
+    assert_int_equal(flr_engine_notes(s.engine), 3);
+    gone.text[0] = 0;
+    assert_ok(flr_engine_set_note(s.engine, &gone, &error), error);
+    assert_int_equal(flr_engine_set_note(s.engine, &gone, &error), FLR_NOT_FOUND);
+    note.text[5] = '\n';
+    assert_int_equal(flr_engine_set_note(s.engine, &note, &error), FLR_BAD_ARGUMENT);
+    strcpy(note.text, "checked");
+    assert_ok(flr_engine_set_note(s.engine, &note, &error), error);
+    // saved and read again, with the part that they are at
+    assert_ok(flr_path_make_folder(s.env, "/plans", &error), error);
+    assert_ok(flr_engine_save(s.engine, "/plans/plan.json", &job, &error), error);
+    flr_test_engine_settle(&s);
+    assert_ok(flr_engine_load(s.engine, "/plans/plan.json", &job, &error), error);
+    flr_test_engine_settle(&s);
+    assert_int_equal(flr_engine_notes(s.engine), 2);
+    const flr_engine_note *first = flr_engine_note_at(s.engine, 0);
+    assert_string_equal(first->text, "checked");
+    assert_part_equal(first->part, flr_engine_part_id(s.engine, 1));
+    assert_true(fabs(first->position.x - 0.01) < 1e-12);
+    assert_false(flr_is_part(flr_engine_note_at(s.engine, 1)->part));
+    // they go with their part
+    assert_ok(flr_engine_remove(s.engine, flr_engine_part_id(s.engine, 1), &error), error);
+    assert_int_equal(flr_engine_notes(s.engine), 1);
+    assert_null(flr_engine_note_at(s.engine, 1));
+    flr_test_engine_free(&s);
+}
+
+/* another revision of a part: the mesh is another one, all else stays */
+static void a_part_gets_another_file(void **state)
+{
+    (void)state;
+    flr_test_engine s;
+    flr_engine_part before, after;
+    flr_part_id part;
+    uint32_t job;
+    make(&s);
+    flr_engine_note note = {FLR_ENGINE_NONE, s.block, {0, 0, 0}, "kept"};
+    assert_ok(flr_engine_set_note(s.engine, &note, &error), error);
+    assert_ok(flr_engine_allow(s.engine, s.block, s.ball, true, &error), error);
+    assert_ok(flr_engine_get_part(s.engine, s.block, &before, &error), error);
+    assert_int_equal(ask(&s, 0)->overlaps, 1);
+    flr_engine_add_def def = flr_default_engine_add_def();
+    def.name = "block_rev_b.stl";
+    def.mesh = flr_test_engine_box(flr_vec3_make(0.02, 0.02, 0.018)); /* it clears the plate */
+    def.replaces = s.block;
+    assert_ok(flr_engine_add(s.engine, &def, &part, &job, &error), error);
+    assert_part_equal(part, s.block);
+    flr_test_engine_settle(&s);
+    assert_ok(flr_engine_get_part(s.engine, s.block, &after, &error), error);
+    assert_string_equal(after.name, "block");
+    assert_int_equal(after.kind, before.kind);
+    assert_int_equal(after.colour, before.colour);
+    assert_true(after.mesh.index != before.mesh.index && after.ready);
+    assert_true(after.voxel == before.voxel);
+    assert_true(fabs(flr_box3_size(after.geometry->bounds).z - 0.018) < 1e-9);
+    assert_true(fabs(after.T_world_part.p.z - 0.0095) < 1e-3);
+    assert_int_equal(flr_engine_notes(s.engine), 1);
+    assert_int_equal(flr_engine_allow_rules(s.engine), 1);
+    const flr_engine_clashes *c = ask(&s, 0);
+    assert_int_equal(c->overlaps, 0);
+    // what cannot be read leaves it as it is
+    def = flr_default_engine_add_def();
+    def.name = "gone.stl";
+    def.file = "/gone.stl";
+    def.replaces = s.block;
+    assert_ok(flr_engine_add(s.engine, &def, NULL, &job, &error), error);
+    flr_test_engine_settle(&s);
+    flr_engine_event event;
+    bool told = false;
+    while (flr_engine_next(s.engine, &event))
+        told = told || (event.kind == FLR_ENGINE_EVENT_JOB && event.job.job == job &&
+                        strstr(event.job.sentence, "\"block\" stays as it was"));
+    assert_true(told);
+    assert_ok(flr_engine_get_part(s.engine, s.block, &before, &error), error);
+    assert_int_equal(before.mesh.index, after.mesh.index);
+    def.replaces = flr_engine_part_id(s.engine, 99);
+    assert_int_equal(flr_engine_add(s.engine, &def, NULL, &job, &error), FLR_NOT_FOUND);
+    flr_test_engine_free(&s);
+}
+
 static bool is_named(void *context, uint32_t part, const char *pattern)
 {
     const char *const *names = context;
@@ -212,9 +303,10 @@ static void a_report_is_written(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(states_and_distances), cmocka_unit_test(what_moves_is_found_again),
-        cmocka_unit_test(fits_of_the_design),   cmocka_unit_test(rules_by_name),
-        cmocka_unit_test(a_report_is_written),
+        cmocka_unit_test(states_and_distances),     cmocka_unit_test(what_moves_is_found_again),
+        cmocka_unit_test(fits_of_the_design),       cmocka_unit_test(rules_by_name),
+        cmocka_unit_test(a_report_is_written),      cmocka_unit_test(notes_are_kept),
+        cmocka_unit_test(a_part_gets_another_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

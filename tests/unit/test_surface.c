@@ -36,7 +36,8 @@ static flr_mesh *make_tube(double outer, double inner, double height, uint32_t s
         }
     }
     flr_mesh_def def = flr_default_mesh_def();
-    def.vertices = v, def.vertex_count = 4 * sides + 2, def.triangles = t, def.triangle_count = count;
+    def.vertices = v, def.vertex_count = 4 * sides + 2, def.triangles = t,
+    def.triangle_count = count;
     flr_mesh *mesh;
     assert_ok(flr_mesh_create(&def, &mesh, &error), error);
     free(v);
@@ -83,7 +84,8 @@ static void corners_edges_and_planes_of_a_box(void **state)
     assert_int_equal(s.kind, FLR_SURFACE_POINT);
     assert_near(s.point.z, 0.005, 1e-12);
     flr_surface_free(&s);
-    assert_int_equal(flr_surface_pick(box, flr_vec3_make(NAN, 0, 0), 0, &s, &error), FLR_BAD_ARGUMENT);
+    assert_int_equal(flr_surface_pick(box, flr_vec3_make(NAN, 0, 0), 0, &s, &error),
+                     FLR_BAD_ARGUMENT);
     flr_mesh_destroy(box);
 }
 
@@ -94,7 +96,8 @@ static void cylinders_and_rims(void **state)
         flr_mesh *tube = make_tube(0.01, 0.006, 0.03, sides);
         double angle = M_PI / sides; /* in the middle of a strip */
         double flat = cos(angle);
-        flr_surface s = pick(tube, 0.01 * flat * cos(angle), 0.01 * flat * sin(angle), 0.012, 0.0002);
+        flr_surface s =
+            pick(tube, 0.01 * flat * cos(angle), 0.01 * flat * sin(angle), 0.012, 0.0002);
         assert_int_equal(s.kind, FLR_SURFACE_CYLINDER);
         assert_near(s.radius, 0.01, 1e-9);
         assert_near(fabs(s.direction.z), 1, 1e-9);
@@ -223,8 +226,9 @@ static void two_things_in_an_engine(void **state)
     assert_near(m.distance, 0.03, 1e-9);
     // turned
     flr_quat q = flr_quat_make(cos(M_PI / 12), sin(M_PI / 12), 0, 0);
-    assert_ok(flr_engine_place(s.engine, s.block, flr_pose_make(flr_vec3_make(0, 0, 0.03), q), &error),
-              error);
+    assert_ok(
+        flr_engine_place(s.engine, s.block, flr_pose_make(flr_vec3_make(0, 0, 0.03), q), &error),
+        error);
     flr_test_engine_pass(&s, 60);
     flr_pose T = flr_test_engine_part(&s, s.block).T_world_part;
     below.at = flr_pose_apply(T, flr_vec3_make(0.003, 0.001, -0.01));

@@ -6,7 +6,7 @@ import { likely_unit, size_of_file, states_unit } from './extent.ts';
 import type { Model } from './model.ts';
 import type { Notices } from './notices.ts';
 import { upright, type Quat, type Up } from './pose.ts';
-import { part_kind, type Vec3 } from './protocol.mjs';
+import { NONE, part_kind, type Vec3 } from './protocol.mjs';
 import { bytes as show_bytes, digits, metres } from './units.ts';
 
 const PIECE = 256 * 1024;
@@ -72,6 +72,30 @@ export class Files {
       } catch (error) {
         this.notices.failed(error);
       }
+    }
+  }
+
+  /** asks for a file that takes the place of a part's own; all else of the part stays */
+  replace(part: number): void {
+    const input = h('input', { type: 'file', id: 'replace-input' });
+    input.addEventListener('change', () => {
+      const file = input.files?.[0];
+      if (file && this.usable(file)) void this.send_revision(file, part);
+    });
+    by_id('file-input').after(input);
+    input.hidden = true;
+    input.addEventListener('cancel', () => input.remove());
+    input.addEventListener('change', () => input.remove());
+    input.click();
+  }
+
+  private async send_revision(file: File, part: number): Promise<void> {
+    const size = await size_of_file(file);
+    const unit = states_unit(file.name) ? 0 : metres(this.unit || likely_unit(size));
+    try {
+      await this.send(file, { all: false, unit, kind: part_kind.PART_STATIC, voxel: 0, turn: [1, 0, 0, 0], assembly: false, place: [0, 0, 0] }, part);
+    } catch (error) {
+      this.notices.failed(error);
     }
   }
 
@@ -141,7 +165,8 @@ export class Files {
     };
   }
 
-  private async send(file: File, answers: Answers): Promise<void> {
+  /** `part`: that gets it in place of its own mesh */
+  private async send(file: File, answers: Answers, part: number = NONE): Promise<void> {
     const { connection } = this.model;
     const bar = h('progress', { max: 1, value: 0, 'aria-label': `Sending ${file.name}` });
     let stopped = false;
@@ -164,6 +189,7 @@ export class Files {
       const colour = answers.kind === part_kind.PART_STATIC ? FIXED : COLOURS[this.chosen++ % COLOURS.length]!;
       await connection.make('upload_end', {
         upload, kind: answers.kind, colour, voxel: answers.voxel, assembly: answers.assembly, T_world_part: { p: answers.place, q: answers.turn },
+        replaces: part !== NONE, part,
       });
     } finally {
       row.remove();

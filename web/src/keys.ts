@@ -2,11 +2,11 @@
 import type { Dragging } from './drag.ts';
 
 export type Actions = Record<'frame' | 'undo' | 'reset' | 'pause' | 'record' | 'section' | 'gizmo' | 'gizmo_mode' | 'measure' | 'open' |
-  'plots' | 'panel' | 'theme' | 'help' | 'let_go' | 'tool' | 'isolate' | 'ruler', () => void> & { view: (from: string) => void };
+  'plots' | 'panel' | 'theme' | 'help' | 'let_go' | 'tool' | 'isolate' | 'ruler' | 'note', () => void> & { view: (from: string) => void };
 
 const KEYS: Record<string, keyof Omit<Actions, 'view'>> = {
   f: 'frame', Home: 'frame', u: 'undo', Backspace: 'reset', ' ': 'pause', r: 'record', x: 'section', g: 'gizmo', h: 'gizmo_mode',
-  m: 'measure', o: 'open', l: 'plots', p: 'panel', t: 'theme', q: 'tool', i: 'isolate', d: 'ruler', '?': 'help', Escape: 'let_go',
+  m: 'measure', o: 'open', l: 'plots', p: 'panel', t: 'theme', q: 'tool', i: 'isolate', d: 'ruler', n: 'note', '?': 'help', Escape: 'let_go',
 };
 const VIEWS: Record<string, string> = { '1': 'front', '2': 'right', '3': 'top', '0': 'iso' };
 

@@ -17,6 +17,7 @@ import { Loader } from './loader.ts';
 import { packing } from './meshes.ts';
 import { Measuring } from './measuring.ts';
 import { Model } from './model.ts';
+import { Notes } from './notes.ts';
 import { Notices } from './notices.ts';
 import { Overlays } from './overlays.ts';
 import { Overlaps } from './overlaps.ts';
@@ -61,8 +62,9 @@ async function main(): Promise<void> {
   const picker = new Picker(stage, eye, canvas);
   const callouts = new Callouts(stage, eye);
   const measuring = new Measuring(canvas, model, eye, picker, callouts, notices);
+  const notes = new Notes(canvas, model, eye, picker, callouts, notices);
   const pointing = new Pointing(canvas, stage, eye, picker, hand);
-  const dragging = new Dragging(canvas, model, stage, eye, picker, hand, () => gizmo.hot || measuring.on);
+  const dragging = new Dragging(canvas, model, stage, eye, picker, hand, () => gizmo.hot || measuring.on || notes.on || stage.explode > 0);
   const overlays = new Overlays(model, stage, eye);
   const proxies = new Proxies(model, stage, eye);
   const panels = new Panels(model, stage, overlays, loader, eye, hand, notices);
@@ -71,6 +73,7 @@ async function main(): Promise<void> {
   const clashes = new Clashes(model, stage, eye, callouts, notices, (parts) => panels.mark(parts));
   const plots = new Plots(by_id('plots'), model);
   const files = new Files(model, eye, notices);
+  panels.tree.replace.on((part) => files.replace(part));
   const recordings = new Recordings(model, notices);
   const people = new People(model, stage, eye);
   const status = new Status(model, stage);
@@ -107,7 +110,14 @@ async function main(): Promise<void> {
     measure: () => void clearance.measure(),
     ruler: () => {
       if (!measuring.on && hand.pointing) hand.change_tool().catch(notices.failed);
+      notes.toggle(false);
       measuring.toggle();
+    },
+    note: () => {
+      if (!notes.on && hand.pointing) hand.change_tool().catch(notices.failed);
+      measuring.toggle(false);
+      notes.toggle();
+      if (notes.on) notices.toast('Click the place of the note. Esc ends.');
     },
     isolate: () => panels.isolate(),
     open: () => files.open(),
@@ -127,6 +137,7 @@ async function main(): Promise<void> {
     },
     let_go: () => {
       measuring.toggle(false);
+      notes.toggle(false);
       pointing.end();
       dragging.end();
     },
@@ -138,7 +149,7 @@ async function main(): Promise<void> {
   };
   by_id('tools').append(
     tool('open', 'Add a file (O)', actions.open, 'tool-open'), tool('frame', 'Frame all (F)', actions.frame, 'tool-frame'),
-    tool('point', 'Touch with a point (Q)', actions.tool, 'tool-point'), tool('gizmo', 'Gizmo (G)', actions.gizmo, 'tool-gizmo'), tool('section', 'Section plane (X)', actions.section, 'tool-section'), tool('ruler', 'Measure (D)', actions.ruler, 'tool-ruler'),
+    tool('point', 'Touch with a point (Q)', actions.tool, 'tool-point'), tool('gizmo', 'Gizmo (G)', actions.gizmo, 'tool-gizmo'), tool('section', 'Section plane (X)', actions.section, 'tool-section'), tool('ruler', 'Measure (D)', actions.ruler, 'tool-ruler'), tool('note', 'Note (N)', actions.note, 'tool-note'),
     tool('undo', 'Undo (U)', actions.undo, 'tool-undo'), tool('reset', 'Reset (Backspace)', actions.reset, 'tool-reset'),
     tool('pause', 'Pause (Space)', actions.pause, 'tool-pause'));
   by_id('more-tools').append(
@@ -189,7 +200,7 @@ async function main(): Promise<void> {
     stillness.stir(performance.now());
     beat.wake();
   };
-  for (const news of [model.on_scene, model.on_part, model.on_part_gone, model.on_proximity, model.on_voxels, model.on_people, people.moved, theme.changed, clearance.changed, clashes.changed, measuring.changed, overlays.came, dragging.changed, loader.progress] as Signal<unknown>[])
+  for (const news of [model.on_scene, model.on_part, model.on_part_gone, model.on_proximity, model.on_voxels, model.on_people, people.moved, theme.changed, clearance.changed, clashes.changed, measuring.changed, notes.changed, overlays.came, dragging.changed, loader.progress] as Signal<unknown>[])
     news.on(stir);
   new ResizeObserver(stir).observe(canvas);
   for (const name of ['pointermove', 'pointerdown', 'pointerup', 'wheel', 'keydown', 'keyup', 'click', 'change', 'input', 'resize'])
@@ -232,8 +243,10 @@ async function main(): Promise<void> {
     overlaps.update();
     clashes.update(now);
     measuring.update(now);
-    by_id('tool-ruler').setAttribute('aria-pressed', String(measuring.on));
+    notes.update();
     callouts.update();
+    by_id('tool-note').setAttribute('aria-pressed', String(notes.on));
+    by_id('tool-ruler').setAttribute('aria-pressed', String(measuring.on));
     plots.update(now, pacer.slow);
     status.update(now, pacer.slow);
     const moving = stillness.moved(now, model.state, eye.camera.matrixWorld.elements);
@@ -253,7 +266,7 @@ async function main(): Promise<void> {
       get state() { return model.state; },
       get loaded() { return loader.complete; },
       get triangles() { return stage.triangles; },
-      get parts() { return [...model.parts.values()].map(({ part, name, kind, ready, look, voxel, points, T_world_part }) => ({ part, name, kind, ready, look, voxel, points, pose: T_world_part })); },
+      get parts() { return [...model.parts.values()].map(({ part, mesh, name, kind, ready, look, voxel, points, T_world_part }) => ({ part, mesh, name, kind, ready, look, voxel, points, pose: T_world_part })); },
       get selected() { return model.selected; },
       get hover() { return dragging.hover; },
       get holding() { return hand.holding; },
@@ -264,6 +277,7 @@ async function main(): Promise<void> {
       get onset_step() { return panels.step_of_onset; },
       get clashes() { return clashes.found; },
       get measurements() { return measuring.entries.map(({ found }) => found); },
+      get notes() { return model.notes; },
       get callouts() { return callouts.seen; },
       get overlaps() { return model.state?.overlaps ?? []; },
       get parameters() { return Object.fromEntries([...model.parameters].map(([name, parameter]) => [name, parameter.value])); },

@@ -22,6 +22,12 @@ export function triple(value: Vec3, unit: string): string {
   return ['X', 'Y', 'Z'].map((name, k) => `${name} ${exact_number(value[k]!, unit)}`).join(' · ');
 }
 
+/** an axis has no sense: its largest component is shown positive */
+function axis(direction: Vec3): string {
+  const largest = direction.reduce((most, value) => (Math.abs(value) > Math.abs(most) ? value : most), 0);
+  return along(largest < 0 ? (direction.map((value) => -value) as Vec3) : direction);
+}
+
 function along(direction: Vec3): string {
   return direction.map((value) => (Math.abs(value) < 5e-4 ? '0' : value.toFixed(3))).join(', ');
 }
@@ -45,7 +51,7 @@ export function details(one: measured, unit: string): string[] {
   if (one.kind === POINT) lines.push(`${triple(one.point, unit)} ${unit}`);
   if (one.kind === PLANE || one.kind === FACE) lines.push(`area ${area(one.size, unit)}`);
   if (one.kind === PLANE) lines.push(`normal ${along(one.direction)}`);
-  if (one.radius > 0) lines.push(`axis ${along(one.direction)} through ${triple(one.point, unit)} ${unit}`);
+  if (one.radius > 0) lines.push(`axis ${axis(one.direction)} through ${triple(one.point, unit)} ${unit}`);
   return lines;
 }
 

@@ -3,7 +3,7 @@
 import type { Connection } from './connection.ts';
 import {
   look, NONE, part_kind, person_bit, want, type Decoded, type message_device, type message_event, type message_guests, type message_job,
-  type message_near_voxels, type message_parameter, type message_part, type message_person, type message_proximity, type message_recording,
+  type message_near_voxels, type message_note, type message_parameter, type message_part, type message_person, type message_proximity, type message_recording,
   type message_replaying, type message_scene, type message_state, type Pose,
 } from './protocol.mjs';
 import { Signal } from './signal.ts';
@@ -27,6 +27,8 @@ export class Model {
   readonly groups = new Map<string, string>();
   /** groups whose parts move as one */
   readonly rigid = new Set<string>();
+  /** remarks at places */
+  notes: message_note[] = [];
   state: message_state | null = null;
   readonly parameters = new Map<string, message_parameter>();
   readonly devices = new Map<number, message_device>();
@@ -60,6 +62,7 @@ export class Model {
   readonly on_event = new Signal<message_event>();
   readonly on_selected = new Signal<number>();
   readonly on_health = new Signal<void>();
+  readonly on_notes = new Signal<void>();
   /** which pairs are fits of the design */
   readonly on_allowed = new Signal<void>();
   readonly on_people = new Signal<void>();
@@ -140,6 +143,7 @@ export class Model {
         this.parts.clear();
         this.groups.clear();
         this.rigid.clear();
+        this.notes = [];
         this.state = null;
         this.selected = NONE;
         this.on_scene.emit(message.body);
@@ -202,6 +206,11 @@ export class Model {
       case 'guests':
         this.guests = message.body;
         this.on_guests.emit(message.body);
+        break;
+      case 'note':
+        if (message.body.index === 0) this.notes = [];
+        if (message.body.count) this.notes.push(message.body);
+        if (message.body.index + 1 >= message.body.count) this.on_notes.emit();
         break;
       case 'allowed':
         this.on_allowed.emit();

@@ -1,6 +1,7 @@
 // Toasts for news, a banner for a connection that is not there, a bar for work under way.
 import type { Connection } from './connection.ts';
 import { by_id, h, icon, text } from './dom.ts';
+import { is_expert, plain } from './expert.ts';
 import type { Model } from './model.ts';
 import { event_kind, job_kind, job_state, result, type message_job } from './protocol.mjs';
 
@@ -19,6 +20,8 @@ export class Notices {
     model.on_event.on((event) => {
       // who came and went, and each grab, is in the picture already
       if (event.kind === event_kind.EVENT_CLIENT || event.kind === event_kind.EVENT_GRABBED || event.kind === event_kind.EVENT_RELEASED) return;
+      // how large voxels were chosen concerns those who tune them
+      if (event.kind === event_kind.EVENT_NOTE && !is_expert() && plain(event.sentence) === null) return;
       this.toast(event.sentence, event.kind === event_kind.EVENT_FAULT ? 'fault' : event.kind === event_kind.EVENT_WARNING ? 'warning' : 'note');
     });
     // the chip has room for the beginning of a sentence only
@@ -100,6 +103,7 @@ export class Notices {
       this.jobs.append(row);
     }
     entry.bar.value = job.fraction;
-    text(entry.line, `${job.name || 'job'}: ${job.sentence || (job.state === job_state.JOB_WAITING ? 'waiting' : 'working')} · ${Math.round(100 * job.fraction)} %`);
+    const said = is_expert() || plain(job.sentence) !== null ? job.sentence : 'preparing';
+    text(entry.line, `${job.name || 'job'}: ${said || (job.state === job_state.JOB_WAITING ? 'waiting' : 'working')} · ${Math.round(100 * job.fraction)} %`);
   }
 }

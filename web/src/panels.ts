@@ -3,6 +3,7 @@
 import { gradient } from './colour.ts';
 import type { Eye } from './camera.ts';
 import { by_id, h, icon, text, toggle } from './dom.ts';
+import { begin_expert, is_expert, set_expert } from './expert.ts';
 import { proxy_of, touches } from './felt.ts';
 import type { PageHand } from './hand.ts';
 import type { Loader } from './loader.ts';
@@ -28,7 +29,7 @@ export class Panels {
   private slider_value = by_id('onset-slider-value');
   private legend = by_id('legend');
   private rows = new Map<string, { set: (parameter: message_parameter) => void }>();
-  private readonly tree: Tree;
+  readonly tree: Tree;
   private readonly change: { form: HTMLFormElement; kind: HTMLSelectElement; size: HTMLInputElement; unit: HTMLElement };
   private sliding = 0;
   private greatest = 0;
@@ -127,6 +128,7 @@ export class Panels {
 
   private build_show(): void {
     const { model, overlays } = this;
+    begin_expert();
     by_id('show').append(
       toggle('Nearness', model.wants.proximity, (on) => {
         model.wants.proximity = on;
@@ -141,13 +143,24 @@ export class Panels {
       toggle('Forces', true, (on) => (overlays.show.forces = on), 'show-forces'),
       toggle('Ghost', true, (on) => (overlays.show.ghost = on), 'show-ghost'),
       toggle('Edges', true, (on) => this.stage.set_edges(on), 'show-edges'),
+      toggle('Expert', is_expert(), (on) => {
+        set_expert(on);
+        this.list_parts();
+      }, 'show-expert'),
     );
     const detail = h('select', {
       id: 'detail', 'aria-label': 'Triangles drawn at most',
       onchange: () => this.loader.set_budget(Number(detail.value)),
     }, ...([[250000, '0.25 M'], [1500000, '1.5 M'], [4000000, '4 M'], [20000000, 'all']] as const).map(([value, name]) => h('option', { value: String(value) }, name)));
     detail.value = String(this.loader.budget);
-    by_id('show').append(h('label', { class: 'field' }, h('span', {}, 'Triangles'), detail));
+    const explode = h('input', { type: 'range', id: 'explode', min: '0', max: '2', step: '0.02', value: '0', title: 'Draws parts apart; they cannot be picked up meanwhile', oninput: () => {
+      this.stage.explode = Number(explode.value);
+    } });
+    model.on_scene.on(() => {
+      explode.value = '0';
+      this.stage.explode = 0;
+    });
+    by_id('show').append(h('label', { class: 'field' }, h('span', {}, 'Explode'), explode), h('label', { class: 'field' }, h('span', {}, 'Triangles'), detail));
   }
 
   private build_section(): void {
@@ -203,7 +216,8 @@ export class Panels {
     for (const button of row.querySelectorAll<HTMLElement>('[data-does]')) button.setAttribute('aria-label', `${button.dataset['does']}: ${name}`);
     text(row.querySelector<HTMLElement>('.part-facts')!, facts);
     row.querySelector('.part-eye')!.setAttribute('aria-pressed', String(this.stage.is_visible(number)));
-    row.title = `${part.name}: voxels of ${length(part.voxel, this.model.unit)}, ${count(part.points)} points${moves ? `, ${mass(part.mass)} (${part.weighed ? 'as the scene says' : 'apparent mass: the scene gives none'})` : ''}`;
+    if (!is_expert()) row.title = part.name;
+    else row.title = `${part.name}: voxels of ${length(part.voxel, this.model.unit)}, ${count(part.points)} points${moves ? `, ${mass(part.mass)} (${part.weighed ? 'as the scene says' : 'apparent mass: the scene gives none'})` : ''}`;
     row.querySelector<HTMLElement>('.swatch')!.style.background = `#${part.colour.toString(16).padStart(6, '0')}`;
   }
 

@@ -91,6 +91,7 @@ export class Picker {
     const forward = camera.getWorldDirection(new Vector3());
     const along = forward.x * ray.direction[0] + forward.y * ray.direction[1] + forward.z * ray.direction[2];
     const t = this.pixel[1]! / along;
-    return { part, at: [0, 1, 2].map((k) => ray.origin[k]! + t * ray.direction[k]!) as Vec3 };
+    const away = this.stage.offset(part); // in an exploded view
+    return { part, at: [0, 1, 2].map((k) => ray.origin[k]! + t * ray.direction[k]! - away[k]!) as Vec3 };
   }
 }

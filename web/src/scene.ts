@@ -7,8 +7,9 @@ import {
 } from 'three';
 import { RoomEnvironment } from 'three/examples/jsm/environments/RoomEnvironment.js';
 import { near_table, rgb } from './colour.ts';
+import { explosion } from './explode.ts';
 import { edge_lines, shade, type Chunk } from './meshes.ts';
-import { look, part_kind, type message_proximity, type Pose } from './protocol.mjs';
+import { look, part_kind, type message_proximity, type Pose, type Vec3 } from './protocol.mjs';
 import type { Model, Part } from './model.ts';
 import type { Palette } from './theme.ts';
 
@@ -70,6 +71,8 @@ export function build_shape(mesh: number, level: number, chunks: Chunk[], low: [
 
 export class Stage {
   readonly scene = new Scene();
+  /** parts are drawn away from the middle, by so many times how far they are from it; 0: where they are */
+  explode = 0;
   readonly parts = new Map<number, PartObject>();
   readonly shapes = new Map<number, Shape>();
   /** everything but parts: overlays add themselves here */
@@ -266,6 +269,14 @@ export class Stage {
     for (const object of this.parts.values()) for (const lines of object.lines) lines.visible = show;
   }
 
+  /** by how much a part is drawn elsewhere than where it is */
+  offset(part: number): Vec3 {
+    const known = this.model.parts.get(part), shape = this.parts.get(part)?.shape, scene = this.model.scene;
+    if (!known || !shape || !scene || this.explode === 0) return [0, 0, 0];
+    const centre = scene.low.map((value, k) => (value + scene.high[k]!) / 2) as Vec3;
+    return explosion(known.T_world_part, shape.low, shape.high, centre, this.explode);
+  }
+
   /** poses and looks of the newest state; `touched` by points; the eye's distance tells where the ground fades */
   update(hover: number, touched: ReadonlySet<number>, distance: number): void {
     const fog = this.scene.fog as Fog;
@@ -275,6 +286,7 @@ export class Stage {
       const part = this.model.parts.get(object.part);
       if (!part) continue;
       set_pose(object.group, part.T_world_part);
+      if (this.explode > 0) object.group.position.add(new Vector3(...this.offset(object.part)));
       // the page sees the pointer before the controller does: ready shows at once
       let shown = part.look;
       if (shown === look.LOOK_PLAIN && hover === object.part) shown = look.LOOK_READY;

@@ -5,6 +5,7 @@ import type { Model } from './model.ts';
 import type { Notices } from './notices.ts';
 import { NONE, part_kind } from './protocol.mjs';
 import type { Stage } from './scene.ts';
+import { Signal } from './signal.ts';
 import { range_between, tree_rows, visible_range, type GroupRow, type Row } from './tree_rows.ts';
 
 const ROW = 36; // pixels
@@ -13,6 +14,8 @@ const LIMIT = 4096; // parts of one command
 export class Tree {
   /** selected beside the one that keys are about */
   readonly marked = new Set<number>();
+  /** another file is wanted for a part */
+  readonly replace = new Signal<number>();
   private rows: Row[] = [];
   private closed = new Set<string>();
   private anchor: number = NONE;
@@ -200,6 +203,7 @@ export class Tree {
     action('parts-fix', 'Fixed', 'The selected parts stay where they are', (parts) => this.set_kind(parts, part_kind.PART_STATIC));
     action('parts-group', 'Group', 'Put the selected parts into a group', (parts) => this.group(parts));
     action('parts-rigid', 'Move as one', 'The groups of the selected parts move as one, or their parts by themselves again', (parts) => this.set_rigid(parts));
+    action('parts-replace', 'Replace file…', 'Another revision of the selected part: its mesh becomes that of a file, all else stays', (parts) => this.replace.emit(parts[0]!));
     action('parts-ungroup', 'Ungroup', 'Dissolve the groups of the selected parts; the parts stay', (parts) => this.ungroup(parts));
   }
 

@@ -245,6 +245,7 @@ if (feeler) await step('a part becomes fixed and movable again, gets other voxel
   const before = await page.evaluate(() => window.feeler.parts.find(({ name }) => name.startsWith('plug')).kind);
   await change.locator('select').selectOption('0');
   await plug({ kind: 0, voxel: 0.002 });
+  await page.locator('#show-expert').check();
   await change.locator('summary').click();
   await change.locator('input').fill('3');
   await change.locator('button').click();
@@ -392,6 +393,7 @@ await step('the gizmo moves along its axis', async () => {
 
 await step('voxels and points are shown', async () => {
   const row = page.locator('#parts .part', { hasText: 'bracket' });
+  await page.locator('#show-expert').check();
   for (const name of ['vox', 'pts']) {
     await row.locator('.chip', { hasText: name }).click();
     await until(page, ([part, text]) => [...document.querySelectorAll('#parts .part')].some((one) => one.textContent.includes(part) && [...one.querySelectorAll('.chip')].some((chip) => chip.textContent === text && chip.getAttribute('aria-pressed') === 'true')), `${name} are shown`, ['bracket', name]);

@@ -2,7 +2,7 @@
 // node test/review.mjs --feeler PROGRAM [--shots FOLDER]
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { find_chromium, launch, open_page, until } from './browser.mjs';
+import { drag_by, find_chromium, launch, let_go, open_page, take, until } from './browser.mjs';
 import { cube_stl, stl } from './scene.mjs';
 import { serve_scene } from './serve.mjs';
 
@@ -137,11 +137,11 @@ await step('a report is saved', async () => {
 });
 
 await step('the list follows parts that come to rest elsewhere', async () => {
-  await page.locator('#tree .part-name', { hasText: 'sunk' }).click();
-  await page.locator('#view').focus();
-  await page.keyboard.down('PageUp');
+  await page.keyboard.press('0');
+  await until(page, () => window.feeler.parts.every((part) => part.ready), 'parts can be picked up');
+  await drag_by(page, await take(page, 'sunk'), [0, 0, 0.015]);
+  await let_go(page);
   await until(page, () => window.feeler.parts.find((part) => part.name === 'sunk').pose.p[2] > 0.012, 'it is lifted');
-  await page.keyboard.up('PageUp');
   await until(page, () => window.feeler.clashes?.overlaps === 0, 'and overlaps no more');
 });
 
@@ -173,7 +173,7 @@ await step('a cylinder has a diameter and an axis', async () => {
   await click_at([0.003, -0.006 * Math.cos(0.6), 0.06 + 0.006 * Math.sin(0.6)]);
   await measured(2);
   const said = await page.locator('.measurement').first().textContent();
-  check(/^cylinder ⌀ 12\.000 mm/.test(said) && /axis -?1\.000, 0, 0 through X .* · Y 0\.000 · Z 60\.000 mm/.test(said), said);
+  check(/^cylinder ⌀ 12\.000 mm/.test(said) && /axis 1\.000, 0, 0 through X .* · Y 0\.000 · Z 60\.000 mm/.test(said), said);
   await shot('measure');
 });
 
@@ -192,14 +192,56 @@ await step('whole parts are measured, and Esc ends', async () => {
   check((await page.locator('#tool-ruler').getAttribute('aria-pressed')) === 'false' || (await page.evaluate(() => !document.getElementById('view').classList.contains('measuring'))), 'Esc ends it');
   check(await page.locator('#measure-card').isVisible(), 'what was measured stays');
   // a part that comes to rest elsewhere is measured anew
-  await page.locator('#tree .part-name', { hasText: 'pin' }).click();
-  await page.locator('#view').focus();
-  await page.keyboard.down('ArrowUp');
-  await until(page, () => window.feeler.parts.find((part) => part.name === 'pin').pose.p[2] > 0.065, 'the pin is lifted');
-  await page.keyboard.up('ArrowUp');
+  await drag_by(page, await take(page, 'pin'), [0, 0, 0.02]);
+  await let_go(page);
   await until(page, () => window.feeler.measurements[1]?.distance > 0.0385, 'and measured anew');
   await page.locator('#measure-clear').click();
   check(await page.locator('#measure-card').isHidden() && !(await page.evaluate(() => Object.keys(window.feeler.callouts).some((key) => key.startsWith('measure')))), 'until it is cleared');
+});
+
+await step('a note stays at its part, and is saved with the scene', async () => {
+  page.once('dialog', (dialog) => void dialog.accept('Check this gap'));
+  await page.locator('#tool-note').click();
+  await click_at([0.002, 0.003, 0.02]);
+  await until(page, () => window.feeler.notes.length === 1 && Object.values(window.feeler.callouts).some(({ label }) => label === 'Check this gap'), 'it is there');
+  await page.locator('#save-path').fill('noted.json');
+  await page.locator('#save-path').press('Enter');
+  await until(page, () => window.toasts.some((toast) => /Saved as .*noted\.json/.test(toast)), 'the scene is saved');
+  const [note] = JSON.parse(readFileSync(join(folder, 'noted.json'), 'utf8')).notes;
+  check(note.text === 'Check this gap' && note.part === 'standing' && Math.abs(note.position[2] - 10) < 0.05, JSON.stringify(note));
+  await shot('note');
+  await page.locator('#notes .tool').click();
+  await until(page, () => window.feeler.notes.length === 0 && document.getElementById('notes-card').hidden, 'and is gone when it is removed');
+});
+
+await step('exploded, parts are drawn apart and picked where they are', async () => {
+  const before = await page.evaluate(() => window.feeler.parts.map((part) => part.pose.p));
+  await page.locator('#explode').fill('1');
+  const { part, place } = await page.evaluate(() => {
+    const { scene, parts } = window.feeler;
+    const { part, pose } = parts.find((one) => one.name === 'floating');
+    return { part, place: pose.p.map((value, k) => 2 * value - (scene.low[k] + scene.high[k]) / 2) };
+  });
+  check(place[0] > 0.07, `its place is another one: ${place}`);
+  await until(page, ([wanted, at]) => window.feeler.pick(window.feeler.project(at).x, window.feeler.project(at).y)?.part === wanted, 'the cube is drawn away from the middle', [part, place]);
+  const at = await page.evaluate((where) => window.feeler.pick(window.feeler.project(where).x, window.feeler.project(where).y).at, place);
+  check(Math.abs(at[0] - 0.04) < 0.011, `and picked at ${at}`);
+  check(JSON.stringify(await page.evaluate(() => window.feeler.parts.map((part) => part.pose.p))) === JSON.stringify(before), 'but stands where it stood');
+  await shot('explode');
+  await page.locator('#explode').fill('0');
+});
+
+await step('another revision takes the place of a part’s file', async () => {
+  const mesh = () => page.evaluate(() => window.feeler.parts.find((part) => part.name === 'pin')?.mesh);
+  const before = await mesh();
+  await page.locator('#tree .part-name', { hasText: 'pin' }).click();
+  const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.locator('#parts-replace').click()]);
+  await chooser.setFiles({ name: 'pin_rev_b.stl', mimeType: 'model/stl', buffer: pin(0.008, 0.06, 48) });
+  await until(page, (old) => {
+    const part = window.feeler.parts.find((one) => one.name === 'pin');
+    return part && part.mesh !== old && part.ready;
+  }, 'it has another mesh', before);
+  check((await page.evaluate(() => window.feeler.parts.length)) === 5, 'and no part is new');
 });
 
 check(trouble.length === 0, `the console is free of errors:\n    ${trouble.join('\n    ')}`);

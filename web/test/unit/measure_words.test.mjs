@@ -21,7 +21,7 @@ test('what was picked is named', () => {
 
 test('details say where and how large', () => {
   assert.deepEqual(details(one(3, { size: 4e-4, direction: [0, 0, 1] }), 'mm'), ['area 400 mm²', 'normal 0, 0, 1.000']);
-  assert.deepEqual(details(one(4, { radius: 1, direction: [-1, 0, 1e-5], point: [0, 0, 0.001] }), 'mm'), ['axis -1.000, 0, 0 through X 0.000 · Y 0.000 · Z 1.000 mm']);
+  assert.deepEqual(details(one(4, { radius: 1, direction: [-1, 0, 1e-5], point: [0, 0, 0.001] }), 'mm'), ['axis 1.000, 0, 0 through X 0.000 · Y 0.000 · Z 1.000 mm']);
 });
 
 test('between two: along the axes, the angle, and the axes where they differ', () => {
