@@ -42,11 +42,24 @@ static bool time_is_up(void *context)
     return c->stopped || seconds_of(c) > c->search->seconds;
 }
 
-/* shortening has as much time as the search had, and at least a second */
-static bool never(void *context)
+/* what was found is shortened and checked, however long that takes */
+static bool was_stopped(void *context)
 {
     const plan_clock *c = context;
     return c->stopped;
+}
+
+/* what is in the way is explained in as much time again, and ten seconds */
+static bool explained(void *context)
+{
+    const plan_clock *c = context;
+    return seconds_of(c) > 2 * c->search->seconds + 10;
+}
+
+static void set_end(flr_plan_worker *worker, bool (*give_up)(void *context), plan_clock *clock)
+{
+    worker->give_up = worker->space->give_up = give_up;
+    worker->give_up_context = worker->space->give_up_context = clock;
 }
 
 static void report(plan_clock *c, uint64_t poses)
@@ -184,6 +197,7 @@ static flr_result certify(flr_plan_worker *w, const flr_plan_legs *legs, flr_pla
                           flr_error *error)
 {
     double deviation = 1e-4 * w->space->size;
+    w->space->give_up = NULL;
     for (int i = 0; i < 4; i++, deviation /= 20) {
         size_t count = 0;
         flr_pose *poses = flr_plan_poses(legs, deviation, &count);
@@ -204,7 +218,7 @@ static flr_result finish_path(plan_job *j, flr_plan_result *r, flr_error *error)
 {
     flr_plan_worker *w = j->winner;
     flr_plan_legs legs = {0};
-    w->give_up = never;
+    set_end(w, was_stopped, &j->clock);
     flr_result result = FLR_OK;
     if (!flr_plan_collect(w, &legs)) result = flr_fail(error, FLR_NO_MEMORY, "no memory to plan");
     if (result == FLR_OK && !legs.count) {
@@ -244,9 +258,10 @@ static flr_result try_without(const plan_job *j, uint32_t obstacle, bool *out, f
     def.obstacles = rest;
     flr_plan_worker worker;
     flr_result result = flr_plan_worker_begin(&worker, &def, j->search, j->search->seed, error);
-    worker.give_up = never;
-    worker.give_up_context = (void *)&j->clock;
-    if (result == FLR_OK) flr_plan_guided(&worker, SOLE_NODES);
+    if (result == FLR_OK) {
+        set_end(&worker, explained, (void *)&j->clock);
+        flr_plan_guided(&worker, SOLE_NODES);
+    }
     *out = worker.found;
     flr_plan_worker_end(&worker);
     free(rest);
@@ -310,8 +325,7 @@ flr_result flr_plan_find(flr_env *env, const flr_plan_def *def, const flr_plan_s
     flr_result code = FLR_OK;
     for (unsigned i = 0; i < j.threads && code == FLR_OK; i++) {
         code = flr_plan_worker_begin(&j.workers[i], def, search, search->seed * 1000003u + i, error);
-        j.workers[i].give_up = time_is_up;
-        j.workers[i].give_up_context = &j.clock;
+        if (code == FLR_OK) set_end(&j.workers[i], time_is_up, &j.clock);
     }
     if (code == FLR_OK && search->to_given) code = check_goal(&j.workers[0], error);
     if (code == FLR_OK) code = search_all(&j, error);

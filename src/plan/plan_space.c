@@ -306,6 +306,7 @@ static void move_fitted(flr_plan_space *s, const flr_plan_motion *motion, uint32
     const double travel = flr_plan_travel(s, motion), least = -0.01 * floor;
     double at = 0;
     for (int step = 0; step < MAX_FITTED_STEPS && at < 1; step++) {
+        if (s->give_up && s->give_up(s->give_up_context)) break;
         flr_plan_place place;
         const flr_pose T = flr_fit_motion_pose(motion, at);
         const double reach = travel * (1 - at);

@@ -25,6 +25,9 @@ struct flr_plan_space {
     double radius;   /* of the sphere around it */
     double size;     /* of the body: the diagonal of its box */
     uint64_t work;
+    /* asked during long motions: stop here? NULL: never */
+    bool (*give_up)(void *context);
+    void *give_up_context;
 };
 
 /* A motion of the body in the world: `centre` (frame of the body) goes straight on, the body turns evenly about it. */

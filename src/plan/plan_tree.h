@@ -55,6 +55,7 @@ typedef struct flr_plan_freedom {
     uint32_t slip_count;
     flr_plan_twist centring; /* brings the body into the middle of its play */
     bool centred;            /* there is such a motion */
+    double play;             /* metres: mean distance of the contacts */
 } flr_plan_freedom;
 
 /* One worker's search. */
