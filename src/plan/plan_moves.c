@@ -319,6 +319,18 @@ static flr_plan_twist most_alike(const flr_plan_space *s, flr_plan_twist by,
     return next;
 }
 
+/* Slides on along what is in the way of a motion. Returns the same node where it does not come nearer to its end. */
+static uint32_t slide(flr_plan_worker *w, uint32_t node, const flr_plan_motion *motion)
+{
+    const flr_plan_space *s = w->space;
+    flr_plan_tree *tree = &w->trees[0];
+    const flr_pose from = tree->nodes[node].T, target = flr_fit_motion_pose(motion, 0.25);
+    bool there;
+    const uint32_t end = flr_plan_extend(w, tree, node, target, INFINITY, &there);
+    const double left = flr_plan_apart(s, tree->nodes[end].T, target);
+    return left < flr_plan_apart(s, from, target) - 0.01 * s->size ? end : node;
+}
+
 /* Follows a motion that slips, piece by piece, looking around after each. Returns the last node. */
 static uint32_t follow(flr_plan_worker *w, guided_queue *q, uint32_t legs, uint32_t node,
                        flr_plan_twist by, double play)
@@ -344,15 +356,24 @@ static uint32_t follow(flr_plan_worker *w, guided_queue *q, uint32_t legs, uint3
             if (flr_plan_arrive(w, node)) return node;
             if (turns) enqueue(w, q, node, legs);
         }
-        if (stop.free < 1 && (travel < 2e-3 * s->size || looks++ == MAX_LOOKS)) return node;
+        if (stop.free < 1 && looks++ == MAX_LOOKS) return node;
+        if (stop.free < 1 && travel < 0.02 * s->size) {
+            // along what stops it, as far as that leads on
+            const uint32_t slid = slide(w, node, &motion);
+            if (slid == node) return node;
+            node = slid;
+        }
         // off the thread there is a straight way out
         const double along = flr_vec3_dot(by.move, by.turn);
         if (!turns && i % 4 == 3 && flr_vec3_length2(by.turn) > 0 &&
             try_axis(w, node, flr_vec3_scale(flr_vec3_normalize(by.turn), along < 0 ? -1 : 1)))
             return node;
         const flr_plan_freedom freedom = flr_plan_look_around(w, tree->nodes[node].T);
-        by = most_alike(s, by, &freedom);
-        node = centre(w, node, &freedom);
+        // what else comes near, such as the end of a thread, must not bend a motion that is free
+        const flr_plan_twist next = most_alike(s, by, &freedom);
+        const double climb = climb_of(by);
+        if (stop.free < 1 || turns || fabs(climb_of(next) - climb) < 0.01 * climb) by = next;
+        if (stop.free < 1 || turns || i < PIECES_OF_A_TURN) node = centre(w, node, &freedom);
     }
     return node;
 }

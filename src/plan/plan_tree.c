@@ -168,10 +168,8 @@ static void add_constraint(slide_constraint *constraints, uint32_t *count, const
         (slide_constraint){stop->place.normal, flr_vec3_cross(arm, stop->place.normal)};
 }
 
-/* From a node towards a pose, at most `max_travel`, sliding along what is in the way. Returns the last node reached;
- * `*there`: it is that pose. */
-static uint32_t extend(flr_plan_worker *w, flr_plan_tree *tree, uint32_t node, flr_pose target,
-                       double max_travel, bool *there)
+uint32_t flr_plan_extend(flr_plan_worker *w, flr_plan_tree *tree, uint32_t node, flr_pose target,
+                         double max_travel, bool *there)
 {
     const flr_plan_space *s = w->space;
     slide_constraint constraints[MAX_CONSTRAINTS];
@@ -280,13 +278,13 @@ void flr_plan_grow(flr_plan_worker *worker, uint32_t rounds)
         if (worker->give_up(worker->give_up_context)) return;
         const flr_pose target = sample(worker, tree, other);
         const uint32_t from = flr_plan_tree_nearest(tree, s, target, NULL);
-        const uint32_t node = extend(worker, tree, from, target, 0.5 * s->size, &there);
+        const uint32_t node = flr_plan_extend(worker, tree, from, target, 0.5 * s->size, &there);
         if (node == from) continue;
         if (side == 0 && (!goal || i % 4 == 0)) try_out(worker, node);
         if (!goal || worker->found) continue;
         const flr_pose T = tree->nodes[node].T;
         const uint32_t near = flr_plan_tree_nearest(other, s, T, NULL);
-        const uint32_t met = extend(worker, other, near, T, INFINITY, &there);
+        const uint32_t met = flr_plan_extend(worker, other, near, T, INFINITY, &there);
         if (!there) continue;
         worker->found = true;
         worker->end[side] = node, worker->end[!side] = met;

@@ -94,6 +94,11 @@ flr_plan_motion flr_plan_leave(const flr_plan_space *space, flr_pose T, flr_vec3
 flr_vec3 flr_plan_direction(uint32_t i);
 enum { FLR_PLAN_DIRECTIONS = 26 };
 
+/* From a node towards a pose, at most `max_travel`, sliding along what is in the way. Returns the last node reached;
+ * `*there`: it is that pose. */
+uint32_t flr_plan_extend(flr_plan_worker *worker, flr_plan_tree *tree, uint32_t node,
+                         flr_pose target, double max_travel, bool *there);
+
 flr_plan_freedom flr_plan_look_around(flr_plan_worker *worker, flr_pose T);
 
 /* The pose after a motion of the body about its centre. */
