@@ -9,16 +9,23 @@
 #include "math/jacobi.h"
 #include "plan/plan_tree.h"
 
-enum { MAX_LEGS = 5, MAX_QUEUE = 256, MAX_PIECES = 600, MAX_LOOKS = 100, PIECES_OF_A_TURN = 8, MAX_SCAN = 200 };
+enum {
+    MAX_LEGS = 5,
+    MAX_QUEUE = 256,
+    MAX_PIECES = 600,
+    MAX_LOOKS = 100,
+    PIECES_OF_A_TURN = 8,
+    MAX_SCAN = 200
+};
 
 flr_vec3 flr_plan_direction(uint32_t i)
 {
     // axes first, then diagonals of faces, then of the cube
     static const signed char all[FLR_PLAN_DIRECTIONS][3] = {
-        {0, 0, 1},   {0, 0, -1},  {1, 0, 0},   {-1, 0, 0},  {0, 1, 0},    {0, -1, 0},  {1, 1, 0},
-        {1, -1, 0},  {-1, 1, 0},  {-1, -1, 0}, {1, 0, 1},   {1, 0, -1},   {-1, 0, 1},  {-1, 0, -1},
-        {0, 1, 1},   {0, 1, -1},  {0, -1, 1},  {0, -1, -1}, {1, 1, 1},    {1, 1, -1},  {1, -1, 1},
-        {1, -1, -1}, {-1, 1, 1},  {-1, 1, -1}, {-1, -1, 1}, {-1, -1, -1}};
+        {0, 0, 1},   {0, 0, -1}, {1, 0, 0},   {-1, 0, 0},  {0, 1, 0},   {0, -1, 0}, {1, 1, 0},
+        {1, -1, 0},  {-1, 1, 0}, {-1, -1, 0}, {1, 0, 1},   {1, 0, -1},  {-1, 0, 1}, {-1, 0, -1},
+        {0, 1, 1},   {0, 1, -1}, {0, -1, 1},  {0, -1, -1}, {1, 1, 1},   {1, 1, -1}, {1, -1, 1},
+        {1, -1, -1}, {-1, 1, 1}, {-1, 1, -1}, {-1, -1, 1}, {-1, -1, -1}};
     return flr_vec3_normalize(flr_vec3_make(all[i][0], all[i][1], all[i][2]));
 }
 
@@ -74,7 +81,7 @@ bool flr_plan_arrive(flr_plan_worker *worker, uint32_t node)
 
 typedef struct contact_sum {
     double a[FLR_JACOBI_MAX][FLR_JACOBI_MAX]; /* of rows (r × n / R, n) */
-    double b[6];                              /* of rows times what the distance is short of the mean */
+    double b[6]; /* of rows times what the distance is short of the mean */
     double weight, mean;
 } contact_sum;
 
@@ -135,7 +142,8 @@ static flr_plan_freedom solve(const flr_plan_space *s, contact_sum *sum)
     int order[6] = {0, 1, 2, 3, 4, 5}, free_count = 0;
     flr_jacobi(6, sum->a, v);
     for (int i = 0; i < 6; i++)
-        for (int k = i; k > 0 && sum->a[order[k]][order[k]] < sum->a[order[k - 1]][order[k - 1]]; k--) {
+        for (int k = i; k > 0 && sum->a[order[k]][order[k]] < sum->a[order[k - 1]][order[k - 1]];
+             k--) {
             const int swap = order[k];
             order[k] = order[k - 1], order[k - 1] = swap;
         }
@@ -213,8 +221,7 @@ static void enqueue(const flr_plan_worker *w, guided_queue *q, uint32_t node, ui
 
 static double dot(const flr_plan_space *s, flr_plan_twist a, flr_plan_twist b)
 {
-    return flr_vec3_dot(a.move, b.move) +
-           s->radius * s->radius * flr_vec3_dot(a.turn, b.turn);
+    return flr_vec3_dot(a.move, b.move) + s->radius * s->radius * flr_vec3_dot(a.turn, b.turn);
 }
 
 /* A piece of the motion that a twist begins: an eighth of a turn, or straight out. */
@@ -223,10 +230,9 @@ static flr_plan_motion piece_of(const flr_plan_space *s, flr_pose T, flr_plan_tw
     const double turn = flr_vec3_length(by.turn);
     if (turn * s->radius < 0.02 * flr_vec3_length(by.move))
         return flr_plan_leave(s, T, flr_vec3_normalize(by.move));
-    const flr_vec3 axis = flr_vec3_scale(by.turn, 1 / turn),
-                   middle = flr_pose_apply(T, s->centre),
-                   foot = flr_vec3_add(middle, flr_vec3_scale(flr_vec3_cross(by.turn, by.move),
-                                                              1 / (turn * turn)));
+    const flr_vec3 axis = flr_vec3_scale(by.turn, 1 / turn), middle = flr_pose_apply(T, s->centre),
+                   foot = flr_vec3_add(
+                       middle, flr_vec3_scale(flr_vec3_cross(by.turn, by.move), 1 / (turn * turn)));
     const double angle = 0.785398163397448, climb = flr_vec3_dot(by.move, axis) / turn * angle;
     flr_plan_motion motion = {.from = T, .centre = flr_pose_apply_inverse(T, foot)};
     motion.to.q = flr_quat_normalize(flr_quat_mul(flr_quat_from_axis_angle(axis, angle), T.q));
@@ -255,8 +261,8 @@ static uint32_t centre(flr_plan_worker *w, uint32_t node, const flr_plan_freedom
     const flr_plan_stop stop = flr_plan_try(w, &motion);
     if (stop.free < 0.05) return node;
     const double part = stop.free < 1 ? 0.5 * stop.free : 1;
-    const uint32_t next = flr_plan_tree_add(tree, w->space, flr_fit_motion_pose(&motion, part),
-                                            node, motion.centre);
+    const uint32_t next =
+        flr_plan_tree_add(tree, w->space, flr_fit_motion_pose(&motion, part), node, motion.centre);
     w->no_memory |= next == FLR_NONE;
     return next == FLR_NONE ? node : next;
 }
@@ -292,10 +298,11 @@ static bool scan_turn(flr_plan_worker *w, uint32_t node, const flr_plan_motion *
             const flr_plan_stop stop = flr_plan_try(w, &out);
             if (stop.free * flr_plan_travel(s, &out) < 0.02 * s->size) continue;
             const uint32_t turned = flr_plan_tree_add(tree, s, out.from, node, motion->centre);
-            const uint32_t end = turned == FLR_NONE
-                                     ? FLR_NONE
-                                     : flr_plan_tree_add(tree, s, flr_fit_motion_pose(&out, stop.free),
-                                                         turned, out.centre);
+            const uint32_t end =
+                turned == FLR_NONE
+                    ? FLR_NONE
+                    : flr_plan_tree_add(tree, s, flr_fit_motion_pose(&out, stop.free), turned,
+                                        out.centre);
             w->no_memory |= end == FLR_NONE;
             if (end != FLR_NONE && flr_plan_arrive(w, end)) return true;
         }
@@ -432,7 +439,8 @@ void flr_plan_guided(flr_plan_worker *worker, uint32_t max_nodes)
         const flr_plan_motion motion = {tree->nodes[0].T, worker->search->to,
                                         worker->space->centre};
         if (flr_plan_try(worker, &motion).free == 1) {
-            const uint32_t end = flr_plan_tree_add(tree, worker->space, motion.to, 0, motion.centre);
+            const uint32_t end =
+                flr_plan_tree_add(tree, worker->space, motion.to, 0, motion.centre);
             worker->no_memory = end == FLR_NONE;
             worker->found = end != FLR_NONE;
             worker->end[0] = end, worker->end[1] = FLR_NONE;

@@ -51,7 +51,8 @@ enum { FLR_PLAN_MAX_TWISTS = 6 };
 
 /* What the contacts near a pose allow. */
 typedef struct flr_plan_freedom {
-    flr_plan_twist slips[FLR_PLAN_MAX_TWISTS]; /* [slip_count]: motions along the surfaces, freest first */
+    flr_plan_twist
+        slips[FLR_PLAN_MAX_TWISTS]; /* [slip_count]: motions along the surfaces, freest first */
     uint32_t slip_count;
     flr_plan_twist centring; /* brings the body into the middle of its play */
     bool centred;            /* there is such a motion */
@@ -70,7 +71,8 @@ typedef struct flr_plan_worker {
     uint64_t moves;
     bool no_memory;
     bool found;
-    uint32_t end[2]; /* where the path ends: in the tree from the start; in that from the goal, or FLR_NONE */
+    uint32_t end
+        [2]; /* where the path ends: in the tree from the start; in that from the goal, or FLR_NONE */
     flr_plan_method method;
     /* asked now and then: is the end near? */
     bool (*give_up)(void *context);

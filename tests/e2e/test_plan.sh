@@ -42,7 +42,11 @@ says 'goal is not free'
 expect 2 feeler plan peg/scene.json --part peg,nobody
 says 'neither a part nor a group "nobody"'
 expect 3 feeler plan nowhere.json
-# a cover that closes both ends of the hole
-jq '.parts += [{name: "cover", file: "block.stl", pose: {position: [10, 0, 60]}}, {name: "base", file: "block.stl", pose: {position: [10, 0, -60]}}]' \
+# covers above and below: the peg is shut in, and comes out without either of them
+jq '.parts += [{name: "lid", file: "block.stl", pose: {position: [10, 0, 24.5]}}, {name: "base", file: "block.stl", pose: {position: [10, 0, -16.5]}}]' \
   peg/scene.json >peg/covered.json
+expect 1 feeler plan peg/covered.json --time 2 --json
+json '.found == false and ([.blockers[] | select(.sole) | .part] | sort == ["base", "lid"])'
+expect 0 feeler plan peg/covered.json --part peg,lid --json
+json '.found'
 finish

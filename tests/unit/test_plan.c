@@ -113,7 +113,8 @@ static void straight_and_legs(void **state)
     add_box(&cup, -0.0105, 0.0105, -0.03, -0.0105, -0.0105, 0.03);
     add_box(&cup, -0.0105, 0.0105, 0.0105, 0.03, -0.0105, 0.03);
     flr_fit *walls = fit_of(&cup), *block = one_box(-0.01, 0.01, -0.01, 0.01, -0.01, 0.01);
-    const flr_plan_part moving = {block, flr_pose_identity()}, stands = {walls, flr_pose_identity()};
+    const flr_plan_part moving = {block, flr_pose_identity()},
+                        stands = {walls, flr_pose_identity()};
     flr_plan_def def = def_of(&moving, &stands, 1, 0.0002);
     flr_plan_search search = short_search(60);
     flr_plan_result r = find_path(&def, &search);
@@ -239,7 +240,8 @@ static void stops_when_asked(void **state)
     add_box(&shell, -0.03, 0.03, -0.03, 0.03, -0.03, -0.011);
     add_box(&shell, -0.03, 0.03, -0.03, 0.03, 0.011, 0.03);
     flr_fit *block = one_box(-0.01, 0.01, -0.01, 0.01, -0.01, 0.01), *walls = fit_of(&shell);
-    const flr_plan_part moving = {block, flr_pose_identity()}, stands = {walls, flr_pose_identity()};
+    const flr_plan_part moving = {block, flr_pose_identity()},
+                        stands = {walls, flr_pose_identity()};
     const flr_plan_def def = def_of(&moving, &stands, 1, 0);
     flr_plan_search search = short_search(60);
     int calls = 0;
