@@ -179,10 +179,10 @@ static json_t *document_json(const plan_run *r)
     flr_json_set(d, "turn", flr_json_number(found ? p->turn : NAN));
     flr_json_set(d, "lower", flr_json_number(found ? p->verdict.lower : NAN));
     flr_json_set(d, "upper", flr_json_number(found ? p->verdict.upper : NAN));
-    flr_json_set(d, "nearest",
-                 found ? flr_json_text(
-                             flr_plan_scene_obstacle(&r->scene, p->verdict.nearest.obstacle))
-                       : json_null());
+    flr_json_set(
+        d, "nearest",
+        found ? flr_json_text(flr_plan_scene_obstacle(&r->scene, p->verdict.nearest.obstacle))
+              : json_null());
     flr_json_set(d, "fits", fits_json(r));
     flr_json_set(d, "reached", flr_json_number(found ? NAN : p->reached));
     flr_json_set(d, "wanted", flr_json_number(found ? NAN : p->wanted));
@@ -235,8 +235,8 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     if (result != FLR_OK) {
         code = flr_fail_with(cli, flr_exit_of_input(result), &error);
     } else if ((result = find(&r, &error)) != FLR_OK) {
-        code = flr_fail_with(
-            cli, result == FLR_BAD_ARGUMENT ? FLR_EXIT_USAGE : FLR_EXIT_FAILED, &error);
+        code = flr_fail_with(cli, result == FLR_BAD_ARGUMENT ? FLR_EXIT_USAGE : FLR_EXIT_FAILED,
+                             &error);
     } else {
         tell(cli, &r);
         flr_json_print(cli, cli->json ? document_json(&r) : NULL);
@@ -258,16 +258,16 @@ static const flr_option options[] = {
                "where to: 'x y z' or 'x y z qw qx qy qz' in the scene's unit; default: out of all "
                "other parts"),
     FLR_OPTION(SIZE, PLAN_AT(clearance), "clearance", "SIZE",
-               "stay this far from all other parts; default 0mm: do not touch them",
-               .letter = 'c'),
+               "stay this far from all other parts; default 0mm: do not touch them", .letter = 'c'),
     FLR_OPTION(SIZE, PLAN_AT(overlap), "overlap", "SIZE",
                "parts that touch or overlap at the start may go this much deeper; default: half "
                "their depth, and at least 1/10000 of the part's size"),
     FLR_OPTION(NUMBER, PLAN_AT(time), "time", "SECONDS", "search no longer than this; default 60",
                .min = 0.01, .max = 1e6),
-    FLR_OPTION(INTEGER, PLAN_AT(seed), "seed", "N",
-               "for what is left to chance; the same seed and threads give the same path; default 1",
-               .min = 0, .max = 1e15),
+    FLR_OPTION(
+        INTEGER, PLAN_AT(seed), "seed", "N",
+        "for what is left to chance; the same seed and threads give the same path; default 1",
+        .min = 0, .max = 1e15),
     FLR_OPTION(INTEGER, PLAN_AT(threads), "threads", "N", "default: one per processor",
                .letter = 't', .min = 1, .max = 1024),
     FLR_OPTION(PATH, PLAN_AT(out), "out", "FILE", "write the path as a pose file", .letter = 'o'),
@@ -293,7 +293,8 @@ const flr_command flr_cmd_plan = {
     .summary = "find a way out for a part, or what is in its way",
     .usage = usage,
     .description =
-        "Looks for a path of a part from where it is to free space, or to a pose. It tries straight "
+        "Looks for a path of a part from where it is to free space, or to a pose. It tries "
+        "straight "
         "moves first, then what the contacts allow (slides, turns, screws), then a random search "
         "along the surfaces. The path is shortened and checked as feeler verify does: "
         "continuously, triangle against triangle. Ctrl-C ends the search; a path that was found "

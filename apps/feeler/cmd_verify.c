@@ -23,7 +23,7 @@ typedef struct checked_path {
     flr_plan_verdict verdict;
 } checked_path;
 
-typedef struct verify_job {
+typedef struct path_check {
     flr_cli *cli;
     const verify_values *values;
     flr_plan_scene scene;
@@ -32,9 +32,9 @@ typedef struct verify_job {
     unsigned workers;
     flr_plan_space **spaces; /* [workers] */
     double seconds;
-} verify_job;
+} path_check;
 
-static void free_job(verify_job *j)
+static void free_job(path_check *j)
 {
     for (size_t i = 0; j->paths && i < j->count; i++) {
         flr_pose_list_free(&j->paths[i].list);
@@ -55,14 +55,13 @@ static const flr_scene_path *scene_path(const flr_scene *scene, const char *name
     return NULL;
 }
 
-static flr_result read_path(verify_job *j, checked_path *path, flr_error *error)
+static flr_result read_path(path_check *j, checked_path *path, flr_error *error)
 {
     const flr_scene *scene = j->scene.scene;
     const flr_scene_path *of_scene = scene_path(scene, path->name);
     flr_result result;
     if (of_scene) {
-        result =
-            flr_scene_path_read(j->cli->env, scene, path->name, &of_scene, &path->list, error);
+        result = flr_scene_path_read(j->cli->env, scene, path->name, &of_scene, &path->list, error);
     } else {
         const double unit = j->values->pose_unit > 0 ? j->values->pose_unit : scene->unit;
         result = flr_pose_list_read(j->cli->env, path->name, unit, &path->list, error);
@@ -70,13 +69,12 @@ static flr_result read_path(verify_job *j, checked_path *path, flr_error *error)
     if (result != FLR_OK) return result;
     path->poses = calloc(path->list.count, sizeof *path->poses);
     if (!path->poses) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
-    for (size_t i = 0; i < path->list.count; i++)
-        path->poses[i] = path->list.poses[i].T_world_part;
+    for (size_t i = 0; i < path->list.count; i++) path->poses[i] = path->list.poses[i].T_world_part;
     return FLR_OK;
 }
 
 /* The part that moves: the one given, that of the scene's paths, or the only movable one. */
-static flr_result choose_part(verify_job *j, flr_error *error)
+static flr_result choose_part(path_check *j, flr_error *error)
 {
     const char *part = j->values->part;
     for (size_t i = 0; !part && i < j->count; i++) {
@@ -95,7 +93,7 @@ static flr_result choose_part(verify_job *j, flr_error *error)
 
 static flr_result check_one(void *context, size_t piece, unsigned worker)
 {
-    verify_job *j = context;
+    path_check *j = context;
     checked_path *path = &j->paths[piece];
     flr_error error;
     if (worker == 0) flr_progress(j->cli, piece, j->count, "checking %s", path->name);
@@ -103,7 +101,7 @@ static flr_result check_one(void *context, size_t piece, unsigned worker)
                            &error);
 }
 
-static flr_result check(verify_job *j, flr_error *error)
+static flr_result check(path_check *j, flr_error *error)
 {
     j->workers = flr_parallel_threads((unsigned)j->values->threads);
     j->spaces = calloc(j->workers, sizeof(flr_plan_space *));
@@ -138,7 +136,7 @@ static flr_vec3 middle(const flr_plan_place *place)
     return flr_vec3_lerp(place->point[0], place->point[1], 0.5);
 }
 
-static void tell_path(flr_cli *cli, const verify_job *j, const checked_path *path)
+static void tell_path(flr_cli *cli, const path_check *j, const checked_path *path)
 {
     const flr_plan_verdict *v = &path->verdict;
     const flr_plan_place *place = v->free ? &v->nearest : &v->violation;
@@ -168,11 +166,13 @@ static void tell_path(flr_cli *cli, const verify_job *j, const checked_path *pat
     }
 }
 
-static json_t *place_json(const verify_job *j, const checked_path *path, const flr_plan_place *place)
+static json_t *place_json(const path_check *j, const checked_path *path,
+                          const flr_plan_place *place)
 {
     if (place->obstacle == FLR_NONE) return json_null();
     json_t *object = flr_json_object();
-    flr_json_set(object, "part", flr_json_text(flr_plan_scene_obstacle(&j->scene, place->obstacle)));
+    flr_json_set(object, "part",
+                 flr_json_text(flr_plan_scene_obstacle(&j->scene, place->obstacle)));
     flr_json_set(object, "moving", flr_json_text(flr_plan_scene_moving(&j->scene, place->moving)));
     flr_json_set(object, "distance", flr_json_number(place->distance));
     flr_json_set(object, "pose", flr_json_number(place->at));
@@ -184,7 +184,7 @@ static json_t *place_json(const verify_job *j, const checked_path *path, const f
     return object;
 }
 
-static json_t *path_json(const verify_job *j, const checked_path *path)
+static json_t *path_json(const path_check *j, const checked_path *path)
 {
     const flr_plan_verdict *v = &path->verdict;
     json_t *object = flr_json_object(), *fits = flr_json_array();
@@ -210,7 +210,7 @@ static json_t *path_json(const verify_job *j, const checked_path *path)
     return object;
 }
 
-static int finish(flr_cli *cli, const verify_job *j)
+static int finish(flr_cli *cli, const path_check *j)
 {
     size_t free_paths = 0;
     json_t *paths = flr_json_array(), *document = flr_json_object();
@@ -219,8 +219,7 @@ static int finish(flr_cli *cli, const verify_job *j)
         tell_path(cli, j, &j->paths[i]);
         if (cli->json) flr_json_push(paths, path_json(j, &j->paths[i]));
     }
-    if (j->count > 1)
-        flr_print(cli, "%zu of %zu paths are free\n", free_paths, j->count);
+    if (j->count > 1) flr_print(cli, "%zu of %zu paths are free\n", free_paths, j->count);
     flr_json_set(document, "scene", flr_json_text(j->scene.scene->path));
     flr_json_set(document, "clearance", flr_json_number(j->values->clearance));
     flr_json_set(document, "free", flr_json_count(free_paths));
@@ -232,7 +231,7 @@ static int finish(flr_cli *cli, const verify_job *j)
 
 static int run(flr_cli *cli, const void *given, int count, char **arguments)
 {
-    verify_job j = {.cli = cli, .values = given};
+    path_check j = {.cli = cli, .values = given};
     const bool named = j.values->path != NULL;
     j.count = (size_t)(count - 1) + named;
     if (!j.count)
@@ -251,10 +250,9 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
         result = read_path(&j, &j.paths[i], &error);
     if (result == FLR_OK) result = check(&j, &error);
     flr_progress_end(cli);
-    int code = result == FLR_OK ? finish(cli, &j)
-               : result == FLR_BAD_ARGUMENT
-                   ? flr_fail_with(cli, FLR_EXIT_USAGE, &error)
-                   : flr_fail_with(cli, flr_exit_of_input(result), &error);
+    int code = result == FLR_OK             ? finish(cli, &j)
+               : result == FLR_BAD_ARGUMENT ? flr_fail_with(cli, FLR_EXIT_USAGE, &error)
+                                            : flr_fail_with(cli, flr_exit_of_input(result), &error);
     free_job(&j);
     return code;
 }
@@ -269,8 +267,7 @@ static const flr_option options[] = {
                "what moves: parts or groups, separated by commas, as one body; the poses are those "
                "of the first part. Default: the path's part, else the only movable one"),
     FLR_OPTION(SIZE, VERIFY_AT(clearance), "clearance", "SIZE",
-               "stay this far from all other parts; default 0mm: do not touch them",
-               .letter = 'c'),
+               "stay this far from all other parts; default 0mm: do not touch them", .letter = 'c'),
     FLR_OPTION(SIZE, VERIFY_AT(overlap), "overlap", "SIZE",
                "parts that touch or overlap at the first pose may go this much deeper; default: "
                "half their depth, and at least 1/10000 of the moving part's size"),

@@ -55,8 +55,8 @@ flr_result flr_plan_scene_read(flr_cli *cli, const char *path, const flr_mesh_op
     if (flr_find_cache(NULL, folder, NULL) == FLR_OK) cache.folder = folder;
     for (uint32_t i = 0; i < scene->mesh_count && result == FLR_OK; i++) {
         flr_progress(cli, i, scene->mesh_count, "preparing shape %u", i + 1);
-        result = flr_fit_open(cli->env, &cache, scene->meshes[i], &def, &scene->fits[i], NULL,
-                              error);
+        result =
+            flr_fit_open(cli->env, &cache, scene->meshes[i], &def, &scene->fits[i], NULL, error);
     }
     flr_progress_end(cli);
     return result;

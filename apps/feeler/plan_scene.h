@@ -16,7 +16,7 @@ typedef struct flr_plan_scene {
     uint32_t *moving;    /* [moving_count]: parts; the first carries the others */
     uint32_t *standing;  /* [standing_count]: parts */
     uint32_t moving_count, standing_count;
-    flr_plan_part *parts; /* [parts]: moving ones first, as in `moving`, then the standing ones */
+    flr_plan_part *parts;  /* [parts]: moving ones first, as in `moving`, then the standing ones */
     flr_pose T_world_body; /* of the first moving part, in the scene */
 } flr_plan_scene;
 

@@ -42,7 +42,8 @@ extern "C" {
 
 typedef struct flr_plan_part {
     const flr_fit *fit; /* borrowed as long as the space lives; parts of equal shape share one */
-    flr_pose T;         /* of a part that moves: in the frame of the body; of one that stands: in the world */
+    flr_pose
+        T; /* of a part that moves: in the frame of the body; of one that stands: in the world */
 } flr_plan_part;
 
 typedef struct flr_plan_def {
@@ -51,7 +52,7 @@ typedef struct flr_plan_def {
     const flr_plan_part *obstacles; /* [obstacle_count]; copied */
     uint32_t obstacle_count;
     double clearance; /* 0 or more; default 0: parts do not touch */
-    double touch;     /* 0 or more: as near as this is touching; default -1: 1e-7 of the body's size */
+    double touch; /* 0 or more: as near as this is touching; default -1: 1e-7 of the body's size */
     /* 0 or more: how much deeper parts that touch or overlap at the start may go; default -1: half their depth, and
      * at least 1e-4 of the body's size */
     double overlap;
@@ -76,7 +77,8 @@ FLR_API bool flr_plan_is_out(const flr_plan_space *space, flr_pose T_world_body)
 /* A place on a path where a pair of parts is near. */
 typedef struct flr_plan_place {
     uint32_t obstacle, moving; /* indices of the definition; FLR_NONE: none */
-    double at; /* index of the pose before it and the fraction of the way to the next: 2.5 is between poses 2 and 3 */
+    double
+        at; /* index of the pose before it and the fraction of the way to the next: 2.5 is between poses 2 and 3 */
     double distance;   /* there; negative: the deepest sample of either part in the other */
     flr_vec3 point[2]; /* on the part that stands and on the one that moves */
     flr_vec3 normal;   /* unit: moved this way, the body comes off */
@@ -87,7 +89,8 @@ typedef struct flr_plan_fit {
     uint32_t obstacle, moving;
     double start; /* distance at the first pose; negative: overlap */
     double floor; /* the path is checked against this; negative: a depth */
-    double until; /* from here on the pair keeps the clearance; the last pose: it never does. As flr_plan_place.at, in
+    double
+        until; /* from here on the pair keeps the clearance; the last pose: it never does. As flr_plan_place.at, in
                      steps of 1/16 of a segment */
 } flr_plan_fit;
 
@@ -132,8 +135,8 @@ FLR_API flr_plan_search flr_default_plan_search(void);
 typedef enum flr_plan_method {
     FLR_PLAN_NONE,     /* there is none */
     FLR_PLAN_STRAIGHT, /* one straight move */
-    FLR_PLAN_LEGS,     /* several moves along axes, or as the contacts allow: straight, turns, screws */
-    FLR_PLAN_TREE      /* a random search along the surfaces */
+    FLR_PLAN_LEGS, /* several moves along axes, or as the contacts allow: straight, turns, screws */
+    FLR_PLAN_TREE  /* a random search along the surfaces */
 } flr_plan_method;
 
 /* "none", "straight", "legs", "tree". RT safe. */
@@ -142,27 +145,29 @@ FLR_API const char *flr_plan_method_name(flr_plan_method method);
 /* A part that stands in the way. */
 typedef struct flr_plan_blocker {
     uint32_t obstacle;
-    bool sole;       /* without it, the body comes out by a few moves */
-    uint64_t stops;  /* moves that it stopped */
-    flr_vec3 at;     /* where it stopped the first of them */
+    bool sole;      /* without it, the body comes out by a few moves */
+    uint64_t stops; /* moves that it stopped */
+    flr_vec3 at;    /* where it stopped the first of them */
 } flr_plan_blocker;
 
 enum { FLR_PLAN_MAX_BLOCKERS = 16 };
 
 typedef struct flr_plan_result {
     flr_plan_method method;
-    bool stopped;    /* progress() asked for an end */
-    flr_pose *poses; /* [pose_count]: the path, as flr_plan_verify() takes it; NULL: none was found */
+    bool stopped; /* progress() asked for an end */
+    flr_pose
+        *poses; /* [pose_count]: the path, as flr_plan_verify() takes it; NULL: none was found */
     size_t pose_count;
     flr_plan_verdict verdict; /* of the path */
     double length;            /* metres: how far the centre of the body goes */
     double turn;              /* radians: by how much the body turns, all in all */
     /* without a path: how far from the start the centre of the body got, and how far it had to go at least */
     double reached, wanted;
-    flr_plan_blocker blockers[FLR_PLAN_MAX_BLOCKERS]; /* [blocker_count], the likeliest first; without a path */
+    flr_plan_blocker
+        blockers[FLR_PLAN_MAX_BLOCKERS]; /* [blocker_count], the likeliest first; without a path */
     uint32_t blocker_count;
-    uint64_t moves;  /* tried */
-    uint64_t nodes;  /* poses reached */
+    uint64_t moves; /* tried */
+    uint64_t nodes; /* poses reached */
     double seconds;
 } flr_plan_result;
 

@@ -9,16 +9,23 @@
 #include "math/jacobi.h"
 #include "plan/plan_tree.h"
 
-enum { MAX_DEPTH = 5, MAX_PIECES = 600, MAX_LOOKS = 100 };
+enum {
+    MAX_LEGS = 5,
+    MAX_QUEUE = 256,
+    MAX_PIECES = 600,
+    MAX_LOOKS = 100,
+    PIECES_OF_A_TURN = 8,
+    MAX_SCAN = 200
+};
 
 flr_vec3 flr_plan_direction(uint32_t i)
 {
     // axes first, then diagonals of faces, then of the cube
     static const signed char all[FLR_PLAN_DIRECTIONS][3] = {
-        {0, 0, 1},   {0, 0, -1},  {1, 0, 0},   {-1, 0, 0},  {0, 1, 0},    {0, -1, 0},  {1, 1, 0},
-        {1, -1, 0},  {-1, 1, 0},  {-1, -1, 0}, {1, 0, 1},   {1, 0, -1},   {-1, 0, 1},  {-1, 0, -1},
-        {0, 1, 1},   {0, 1, -1},  {0, -1, 1},  {0, -1, -1}, {1, 1, 1},    {1, 1, -1},  {1, -1, 1},
-        {1, -1, -1}, {-1, 1, 1},  {-1, 1, -1}, {-1, -1, 1}, {-1, -1, -1}};
+        {0, 0, 1},   {0, 0, -1}, {1, 0, 0},   {-1, 0, 0},  {0, 1, 0},   {0, -1, 0}, {1, 1, 0},
+        {1, -1, 0},  {-1, 1, 0}, {-1, -1, 0}, {1, 0, 1},   {1, 0, -1},  {-1, 0, 1}, {-1, 0, -1},
+        {0, 1, 1},   {0, 1, -1}, {0, -1, 1},  {0, -1, -1}, {1, 1, 1},   {1, 1, -1}, {1, -1, 1},
+        {1, -1, -1}, {-1, 1, 1}, {-1, 1, -1}, {-1, -1, 1}, {-1, -1, -1}};
     return flr_vec3_normalize(flr_vec3_make(all[i][0], all[i][1], all[i][2]));
 }
 
@@ -74,7 +81,7 @@ bool flr_plan_arrive(flr_plan_worker *worker, uint32_t node)
 
 typedef struct contact_sum {
     double a[FLR_JACOBI_MAX][FLR_JACOBI_MAX]; /* of rows (r × n / R, n) */
-    double b[6];                              /* of rows times what the distance is short of the mean */
+    double b[6]; /* of rows times what the distance is short of the mean */
     double weight, mean;
 } contact_sum;
 
@@ -135,7 +142,8 @@ static flr_plan_freedom solve(const flr_plan_space *s, contact_sum *sum)
     int order[6] = {0, 1, 2, 3, 4, 5}, free_count = 0;
     flr_jacobi(6, sum->a, v);
     for (int i = 0; i < 6; i++)
-        for (int k = i; k > 0 && sum->a[order[k]][order[k]] < sum->a[order[k - 1]][order[k - 1]]; k--) {
+        for (int k = i; k > 0 && sum->a[order[k]][order[k]] < sum->a[order[k - 1]][order[k - 1]];
+             k--) {
             const int swap = order[k];
             order[k] = order[k - 1], order[k - 1] = swap;
         }
@@ -159,6 +167,7 @@ static flr_plan_freedom solve(const flr_plan_space *s, contact_sum *sum)
     }
     f.centring = twist_of(s, centring);
     f.centred = true;
+    f.play = fmax(sum->mean, 0);
     return f;
 }
 
@@ -189,12 +198,30 @@ flr_plan_freedom flr_plan_look_around(flr_plan_worker *worker, flr_pose T)
     return solve(s, &sum);
 }
 
+/* ---- poses from which more moves are tried ---- */
+
+typedef struct guided_queue {
+    uint32_t nodes[MAX_QUEUE], legs[MAX_QUEUE];
+    uint32_t count;
+} guided_queue;
+
+/* Poses near one that is there already are left out. */
+static void enqueue(const flr_plan_worker *w, guided_queue *q, uint32_t node, uint32_t legs)
+{
+    const flr_plan_node *nodes = w->trees[0].nodes;
+    if (q->count == MAX_QUEUE || legs > MAX_LEGS) return;
+    for (uint32_t i = 0; i < q->count; i++)
+        if (flr_plan_apart(w->space, nodes[q->nodes[i]].T, nodes[node].T) < 0.03 * w->space->size)
+            return;
+    q->nodes[q->count] = node;
+    q->legs[q->count++] = legs;
+}
+
 /* ---- following a screw ---- */
 
 static double dot(const flr_plan_space *s, flr_plan_twist a, flr_plan_twist b)
 {
-    return flr_vec3_dot(a.move, b.move) +
-           s->radius * s->radius * flr_vec3_dot(a.turn, b.turn);
+    return flr_vec3_dot(a.move, b.move) + s->radius * s->radius * flr_vec3_dot(a.turn, b.turn);
 }
 
 /* A piece of the motion that a twist begins: an eighth of a turn, or straight out. */
@@ -203,16 +230,22 @@ static flr_plan_motion piece_of(const flr_plan_space *s, flr_pose T, flr_plan_tw
     const double turn = flr_vec3_length(by.turn);
     if (turn * s->radius < 0.02 * flr_vec3_length(by.move))
         return flr_plan_leave(s, T, flr_vec3_normalize(by.move));
-    const flr_vec3 axis = flr_vec3_scale(by.turn, 1 / turn),
-                   middle = flr_pose_apply(T, s->centre),
-                   foot = flr_vec3_add(middle, flr_vec3_scale(flr_vec3_cross(by.turn, by.move),
-                                                              1 / (turn * turn)));
+    const flr_vec3 axis = flr_vec3_scale(by.turn, 1 / turn), middle = flr_pose_apply(T, s->centre),
+                   foot = flr_vec3_add(
+                       middle, flr_vec3_scale(flr_vec3_cross(by.turn, by.move), 1 / (turn * turn)));
     const double angle = 0.785398163397448, climb = flr_vec3_dot(by.move, axis) / turn * angle;
     flr_plan_motion motion = {.from = T, .centre = flr_pose_apply_inverse(T, foot)};
     motion.to.q = flr_quat_normalize(flr_quat_mul(flr_quat_from_axis_angle(axis, angle), T.q));
     motion.to.p = flr_vec3_sub(flr_vec3_add_scaled(foot, climb, axis),
                                flr_quat_rotate(motion.to.q, motion.centre));
     return motion;
+}
+
+/* Metres along the axis in a turn. */
+static double climb_of(flr_plan_twist by)
+{
+    const double turn2 = flr_vec3_length2(by.turn);
+    return turn2 > 0 ? fabs(flr_vec3_dot(by.move, by.turn)) / turn2 * 6.283185307179586 : INFINITY;
 }
 
 /* Into the middle of the play, where that is free. Returns the node there. */
@@ -228,23 +261,97 @@ static uint32_t centre(flr_plan_worker *w, uint32_t node, const flr_plan_freedom
     const flr_plan_stop stop = flr_plan_try(w, &motion);
     if (stop.free < 0.05) return node;
     const double part = stop.free < 1 ? 0.5 * stop.free : 1;
-    const uint32_t next = flr_plan_tree_add(tree, w->space, flr_fit_motion_pose(&motion, part),
-                                            node, motion.centre);
+    const uint32_t next =
+        flr_plan_tree_add(tree, w->space, flr_fit_motion_pose(&motion, part), node, motion.centre);
     w->no_memory |= next == FLR_NONE;
     return next == FLR_NONE ? node : next;
 }
 
-/* Follows a motion that slips, piece by piece, looking around where it is stopped. Returns the last node. */
-static uint32_t follow(flr_plan_worker *w, uint32_t node, flr_plan_twist by)
+/* Straight out from a node along an axis; true when it is out. */
+static bool try_axis(flr_plan_worker *w, uint32_t node, flr_vec3 axis)
+{
+    flr_plan_tree *tree = &w->trees[0];
+    const flr_plan_motion motion = flr_plan_leave(w->space, tree->nodes[node].T, axis);
+    if (flr_plan_try(w, &motion).free < 1) return false;
+    const uint32_t out = flr_plan_tree_add(tree, w->space, motion.to, node, motion.centre);
+    w->no_memory |= out == FLR_NONE;
+    return out != FLR_NONE && flr_plan_arrive(w, out);
+}
+
+/* A body that turns freely, as a bayonet does, comes out at certain angles only: tries the axis at all of them, in steps in
+ * which no point goes farther than the play. */
+static bool scan_turn(flr_plan_worker *w, uint32_t node, const flr_plan_motion *motion, double free,
+                      double play)
 {
     flr_plan_space *s = w->space;
     flr_plan_tree *tree = &w->trees[0];
+    const double angle = free * flr_quat_angle(motion->from.q, motion->to.q);
+    const double steps = fmin(ceil(angle * s->radius / fmax(play, 1e-4 * s->size)), MAX_SCAN);
+    const flr_vec3 axis = flr_vec3_normalize(flr_quat_to_rotation_vector(
+        flr_quat_mul(motion->to.q, flr_quat_conjugate(motion->from.q))));
+    for (double i = 0; i <= steps && !w->no_memory; i++) {
+        const double part = steps > 0 ? free * i / steps : 0;
+        if (w->give_up(w->give_up_context)) return false;
+        for (int sign = 1; sign >= -1; sign -= 2) {
+            const flr_plan_motion out =
+                flr_plan_leave(s, flr_fit_motion_pose(motion, part), flr_vec3_scale(axis, sign));
+            const flr_plan_stop stop = flr_plan_try(w, &out);
+            if (stop.free * flr_plan_travel(s, &out) < 0.02 * s->size) continue;
+            const uint32_t turned = flr_plan_tree_add(tree, s, out.from, node, motion->centre);
+            const uint32_t end =
+                turned == FLR_NONE
+                    ? FLR_NONE
+                    : flr_plan_tree_add(tree, s, flr_fit_motion_pose(&out, stop.free), turned,
+                                        out.centre);
+            w->no_memory |= end == FLR_NONE;
+            if (end != FLR_NONE && flr_plan_arrive(w, end)) return true;
+        }
+    }
+    return false;
+}
+
+/* Of the motions that slip, the one most like the last. */
+static flr_plan_twist most_alike(const flr_plan_space *s, flr_plan_twist by,
+                                 const flr_plan_freedom *freedom)
+{
+    double best = 0.9 * dot(s, by, by);
+    flr_plan_twist next = by;
+    for (uint32_t k = 0; k < freedom->slip_count; k++)
+        for (int sign = -1; sign <= 1; sign += 2) {
+            const flr_plan_twist one = {flr_vec3_scale(freedom->slips[k].turn, sign),
+                                        flr_vec3_scale(freedom->slips[k].move, sign)};
+            const double size = sqrt(dot(s, by, by) / fmax(dot(s, one, one), 1e-300));
+            if (dot(s, by, one) * size > best) best = dot(s, by, one) * size, next = one;
+        }
+    return next;
+}
+
+/* Slides on along what is in the way of a motion. Returns the same node where it does not come nearer to its end. */
+static uint32_t slide(flr_plan_worker *w, uint32_t node, const flr_plan_motion *motion)
+{
+    const flr_plan_space *s = w->space;
+    flr_plan_tree *tree = &w->trees[0];
+    const flr_pose from = tree->nodes[node].T, target = flr_fit_motion_pose(motion, 0.25);
+    bool there;
+    const uint32_t end = flr_plan_extend(w, tree, node, target, INFINITY, &there);
+    const double left = flr_plan_apart(s, tree->nodes[end].T, target);
+    return left < flr_plan_apart(s, from, target) - 0.01 * s->size ? end : node;
+}
+
+/* Follows a motion that slips, piece by piece, looking around after each. Returns the last node. */
+static uint32_t follow(flr_plan_worker *w, guided_queue *q, uint32_t legs, uint32_t node,
+                       flr_plan_twist by, double play)
+{
+    flr_plan_space *s = w->space;
+    flr_plan_tree *tree = &w->trees[0];
+    const bool turns = climb_of(by) < 0.02 * s->size;
     int looks = 0;
-    for (int i = 0; i < MAX_PIECES && !w->no_memory; i++) {
+    for (int i = 0; i < (turns ? 2 * PIECES_OF_A_TURN : MAX_PIECES) && !w->no_memory; i++) {
         if (w->give_up(w->give_up_context)) return node;
         const flr_plan_motion motion = piece_of(s, tree->nodes[node].T, by);
         const flr_plan_stop stop = flr_plan_try(w, &motion);
         const double travel = stop.free * flr_plan_travel(s, &motion);
+        if (turns && legs == 1 && scan_turn(w, node, &motion, stop.free, play)) return node;
         if (travel > 2e-3 * s->size) {
             const uint32_t next = flr_plan_tree_add(
                 tree, s, flr_fit_motion_pose(&motion, stop.free), node, motion.centre);
@@ -254,40 +361,35 @@ static uint32_t follow(flr_plan_worker *w, uint32_t node, flr_plan_twist by)
             }
             node = next;
             if (flr_plan_arrive(w, node)) return node;
+            if (turns) enqueue(w, q, node, legs);
         }
-        // a body that only turned is where it was
-        if (stop.free == 1 && i >= 8 &&
-            flr_plan_apart(s, tree->nodes[node].T,
-                           tree->nodes[tree->nodes[node].parent].T) < 1e-3 * s->size)
+        if (stop.free < 1 && looks++ == MAX_LOOKS) return node;
+        if (stop.free < 1 && travel < 0.02 * s->size) {
+            // along what stops it, as far as that leads on
+            const uint32_t slid = slide(w, node, &motion);
+            if (slid == node) return node;
+            node = slid;
+        }
+        // off the thread there is a straight way out
+        const double along = flr_vec3_dot(by.move, by.turn);
+        if (!turns && i % 4 == 3 && flr_vec3_length2(by.turn) > 0 &&
+            try_axis(w, node, flr_vec3_scale(flr_vec3_normalize(by.turn), along < 0 ? -1 : 1)))
             return node;
-        if (stop.free < 1 && (travel < 2e-3 * s->size || looks++ == MAX_LOOKS)) return node;
         const flr_plan_freedom freedom = flr_plan_look_around(w, tree->nodes[node].T);
-        double best = 0.9 * dot(s, by, by);
-        flr_plan_twist next = by;
-        for (uint32_t k = 0; k < freedom.slip_count; k++)
-            for (int sign = -1; sign <= 1; sign += 2) {
-                const flr_plan_twist one = {flr_vec3_scale(freedom.slips[k].turn, sign),
-                                            flr_vec3_scale(freedom.slips[k].move, sign)};
-                const double alike = dot(s, by, one) * sqrt(dot(s, by, by) / fmax(dot(s, one, one), 1e-300));
-                if (alike > best) best = alike, next = one;
-            }
-        by = next;
-        node = centre(w, node, &freedom);
+        // what else comes near, such as the end of a thread, must not bend a motion that is free
+        const flr_plan_twist next = most_alike(s, by, &freedom);
+        const double climb = climb_of(by);
+        if (stop.free < 1 || turns || fabs(climb_of(next) - climb) < 0.01 * climb) by = next;
+        if (stop.free < 1 || turns || i < PIECES_OF_A_TURN) node = centre(w, node, &freedom);
     }
     return node;
 }
 
 /* ---- a few moves ---- */
 
-static bool is_new(const flr_plan_worker *w, uint32_t before, flr_pose T)
-{
-    for (uint32_t i = 0; i < before; i++)
-        if (flr_plan_apart(w->space, w->trees[0].nodes[i].T, T) < 0.03 * w->space->size) return false;
-    return true;
-}
-
 /* Straight out, or as far as it goes. */
-static void go_straight(flr_plan_worker *w, uint32_t node, flr_vec3 direction)
+static void go_straight(flr_plan_worker *w, guided_queue *q, uint32_t legs, uint32_t node,
+                        flr_vec3 direction)
 {
     flr_plan_space *s = w->space;
     flr_plan_tree *tree = &w->trees[0];
@@ -298,17 +400,17 @@ static void go_straight(flr_plan_worker *w, uint32_t node, flr_vec3 direction)
     // a little before the end there is room to turn off
     const double part = stop.free < 1 ? stop.free * fmax(1 - 0.005 * s->size / travel, 0.5) : 1;
     const flr_pose T = flr_fit_motion_pose(&motion, part);
-    if (stop.free < 1 && !is_new(w, tree->count, T)) return;
     const uint32_t next = flr_plan_tree_add(tree, s, T, node, motion.centre);
     if (next == FLR_NONE)
         w->no_memory = true;
-    else
-        flr_plan_arrive(w, next);
+    else if (!flr_plan_arrive(w, next))
+        enqueue(w, q, next, legs);
 }
 
-/* Principal directions of the faces around: those that the normals leave most free. */
-static void try_node(flr_plan_worker *w, uint32_t node)
+/* All moves from one pose, and from the middle of the play there. */
+static void try_node(flr_plan_worker *w, guided_queue *q, uint32_t index)
 {
+    const uint32_t node = q->nodes[index], legs = q->legs[index] + 1;
     const flr_plan_freedom freedom = flr_plan_look_around(w, w->trees[0].nodes[node].T);
     const uint32_t middle = centre(w, node, &freedom);
     for (uint32_t from = node;; from = middle) {
@@ -316,12 +418,13 @@ static void try_node(flr_plan_worker *w, uint32_t node)
             for (int sign = 1; sign >= -1 && !w->found; sign -= 2) {
                 const flr_plan_twist by = {flr_vec3_scale(freedom.slips[i].turn, sign),
                                            flr_vec3_scale(freedom.slips[i].move, sign)};
-                follow(w, from, by);
+                const uint32_t end = follow(w, q, legs, from, by, freedom.play);
                 if (w->give_up(w->give_up_context)) return;
+                if (!w->found) enqueue(w, q, end, legs);
             }
         for (uint32_t i = 0; i < FLR_PLAN_DIRECTIONS && !w->found && !w->no_memory; i++) {
             if (w->give_up(w->give_up_context)) return;
-            go_straight(w, from, flr_plan_direction(i));
+            go_straight(w, q, legs, from, flr_plan_direction(i));
         }
         if (from == middle || w->found) return;
     }
@@ -330,12 +433,14 @@ static void try_node(flr_plan_worker *w, uint32_t node)
 void flr_plan_guided(flr_plan_worker *worker, uint32_t max_nodes)
 {
     flr_plan_tree *tree = &worker->trees[0];
+    guided_queue q = {.count = 1}; // the start
     worker->method = FLR_PLAN_STRAIGHT;
     if (worker->search->to_given) {
         const flr_plan_motion motion = {tree->nodes[0].T, worker->search->to,
                                         worker->space->centre};
         if (flr_plan_try(worker, &motion).free == 1) {
-            const uint32_t end = flr_plan_tree_add(tree, worker->space, motion.to, 0, motion.centre);
+            const uint32_t end =
+                flr_plan_tree_add(tree, worker->space, motion.to, 0, motion.centre);
             worker->no_memory = end == FLR_NONE;
             worker->found = end != FLR_NONE;
             worker->end[0] = end, worker->end[1] = FLR_NONE;
@@ -345,13 +450,12 @@ void flr_plan_guided(flr_plan_worker *worker, uint32_t max_nodes)
     // one straight move first: it is what most parts need
     for (uint32_t i = 0; i < FLR_PLAN_DIRECTIONS && !worker->found; i++) {
         if (worker->give_up(worker->give_up_context)) return;
-        go_straight(worker, 0, flr_plan_direction(i));
+        go_straight(worker, &q, 1, 0, flr_plan_direction(i));
     }
     if (worker->found) return;
     worker->method = FLR_PLAN_LEGS;
-    for (uint32_t i = 0; i < tree->count && i < max_nodes; i++) {
+    for (uint32_t i = 0; i < q.count && i < max_nodes; i++) {
         if (worker->found || worker->no_memory || worker->give_up(worker->give_up_context)) return;
-        if (tree->nodes[i].depth < MAX_DEPTH && (i == 0 || is_new(worker, i, tree->nodes[i].T)))
-            try_node(worker, i);
+        try_node(worker, &q, i);
     }
 }

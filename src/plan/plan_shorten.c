@@ -82,7 +82,8 @@ bool flr_plan_shorten(flr_plan_worker *worker, flr_plan_legs *legs, uint32_t tri
     for (uint32_t i = 0; i < tries && legs->count > 1; i++) {
         if (worker->give_up(worker->give_up_context)) return true;
         // long detours first, then anything; ends of moves more often than places within
-        size_t first = flr_plan_random_u64(r) % legs->count, last = flr_plan_random_u64(r) % legs->count;
+        size_t first = flr_plan_random_u64(r) % legs->count,
+               last = flr_plan_random_u64(r) % legs->count;
         if (i == 0) first = 0, last = legs->count - 1;
         if (first > last) {
             const size_t swap = first;
@@ -90,7 +91,8 @@ bool flr_plan_shorten(flr_plan_worker *worker, flr_plan_legs *legs, uint32_t tri
         }
         if (first == last) continue;
         const bool whole = i == 0 || flr_plan_random_unit(r) < 0.3;
-        const double from = whole ? 0 : flr_plan_random_unit(r), to = whole ? 1 : flr_plan_random_unit(r);
+        const double from = whole ? 0 : flr_plan_random_unit(r),
+                     to = whole ? 1 : flr_plan_random_unit(r);
         const flr_plan_motion direct = {flr_fit_motion_pose(&legs->legs[first], from),
                                         flr_fit_motion_pose(&legs->legs[last], to), s->centre};
         const double old = length_of(s, legs->legs + first, last - first + 1) -

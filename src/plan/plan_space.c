@@ -40,8 +40,8 @@ static double radius_of_body(const flr_plan_space *s)
 {
     double far = 0;
     for (uint32_t m = 0; m < s->moving_count; m++)
-        far = fmax(far, radius_of(s->moving[m].fit,
-                                  flr_pose_apply_inverse(s->moving[m].T, s->centre)));
+        far = fmax(far,
+                   radius_of(s->moving[m].fit, flr_pose_apply_inverse(s->moving[m].T, s->centre)));
     return far;
 }
 
@@ -164,8 +164,8 @@ bool flr_plan_may_meet(const flr_plan_space *space, const flr_plan_motion *motio
     // the sphere's centre goes along an arc, no farther from its chord than the sagitta
     const double half = 0.5 * flr_quat_angle(motion->from.q, motion->to.q),
                  arm = flr_vec3_distance(space->centres[moving], motion->centre);
-    flr_box3 box = flr_box3_add(flr_box3_empty(),
-                                flr_pose_apply(motion->from, space->centres[moving]));
+    flr_box3 box =
+        flr_box3_add(flr_box3_empty(), flr_pose_apply(motion->from, space->centres[moving]));
     box = flr_box3_add(box, flr_pose_apply(motion->to, space->centres[moving]));
     const double grow = space->radii[moving] + arm * (1 - cos(half)) + margin;
     return flr_box3_overlap(flr_box3_grow(box, grow * (1 + 1e-9)), space->boxes[obstacle]);
@@ -197,12 +197,12 @@ double flr_plan_distance(flr_plan_space *space, flr_pose T_world_body, uint32_t 
     const double distance = r.meet ? fmin(r.distance, 0) : r.distance;
     if (place) {
         const flr_pose T = space->obstacles[obstacle].T;
-        *place = (flr_plan_place){.obstacle = obstacle,
-                                  .moving = moving,
-                                  .distance = distance,
-                                  .point = {flr_pose_apply(T, r.point[0]),
-                                            flr_pose_apply(T, r.point[1])},
-                                  .normal = flr_pose_apply_vector(T, r.normal)};
+        *place = (flr_plan_place){
+            .obstacle = obstacle,
+            .moving = moving,
+            .distance = distance,
+            .point = {flr_pose_apply(T, r.point[0]), flr_pose_apply(T, r.point[1])},
+            .normal = flr_pose_apply_vector(T, r.normal)};
     }
     return distance;
 }
@@ -230,8 +230,8 @@ static void set_floor(const flr_plan_space *s, flr_plan_pair *pair)
         pair->floor = -(depth + more);
     } else {
         // of what there is, a little is left to rounding and tolerances
-        pair->floor = pair->start < s->clearance ? pair->start - 2 * tolerance_of(pair->start)
-                                                 : s->clearance;
+        pair->floor =
+            pair->start < s->clearance ? pair->start - 2 * tolerance_of(pair->start) : s->clearance;
     }
 }
 
@@ -246,8 +246,8 @@ flr_result flr_plan_space_begin(flr_plan_space *space, flr_pose T_world_body, fl
                 if (!flr_plan_query_of(space, m, o))
                     return flr_fail(error, FLR_NO_MEMORY, "no memory to plan");
                 const bool within = one_in_other(space, m, o, T_world_body);
-                pair->start =
-                    flr_plan_distance(space, T_world_body, m, o, within ? INFINITY : reach, 0, NULL);
+                pair->start = flr_plan_distance(space, T_world_body, m, o,
+                                                within ? INFINITY : reach, 0, NULL);
             }
             set_floor(space, pair);
         }
@@ -261,13 +261,13 @@ static void place_stop(const flr_plan_space *s, const flr_fit_motion_result *r, 
 {
     const flr_pose T = s->obstacles[obstacle].T;
     stop->free = r->free;
-    stop->place = (flr_plan_place){
-        .obstacle = obstacle,
-        .moving = moving,
-        .at = r->free,
-        .distance = r->distance,
-        .point = {flr_pose_apply(T, r->point[0]), flr_pose_apply(T, r->point[1])},
-        .normal = flr_pose_apply_vector(T, r->normal)};
+    stop->place =
+        (flr_plan_place){.obstacle = obstacle,
+                         .moving = moving,
+                         .at = r->free,
+                         .distance = r->distance,
+                         .point = {flr_pose_apply(T, r->point[0]), flr_pose_apply(T, r->point[1])},
+                         .normal = flr_pose_apply_vector(T, r->normal)};
 }
 
 static flr_plan_motion between(const flr_plan_motion *motion, double from, double to)
@@ -306,6 +306,7 @@ static void move_fitted(flr_plan_space *s, const flr_plan_motion *motion, uint32
     const double travel = flr_plan_travel(s, motion), least = -0.01 * floor;
     double at = 0;
     for (int step = 0; step < MAX_FITTED_STEPS && at < 1; step++) {
+        if (s->give_up && s->give_up(s->give_up_context)) break;
         flr_plan_place place;
         const flr_pose T = flr_fit_motion_pose(motion, at);
         const double reach = travel * (1 - at);
@@ -330,8 +331,7 @@ static void move_fitted(flr_plan_space *s, const flr_plan_motion *motion, uint32
         }
         at = next;
     }
-    if (at < 1)
-        *stop = (flr_plan_stop){at, {.obstacle = obstacle, .moving = moving, .at = at}};
+    if (at < 1) *stop = (flr_plan_stop){at, {.obstacle = obstacle, .moving = moving, .at = at}};
 }
 
 bool flr_plan_move_pair(flr_plan_space *space, const flr_plan_motion *motion, uint32_t moving,

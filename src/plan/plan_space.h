@@ -7,9 +7,9 @@
 /* One part that moves and one that stands. */
 typedef struct flr_plan_pair {
     flr_fit_pair *query; /* NULL until the two are near each other */
-    double start;        /* distance at the first pose, no farther than the clearance; INFINITY: farther */
-    double floor;        /* what the pair keeps: a distance, or a negative depth */
-    bool fitted;         /* touches or overlaps at the first pose: a depth counts */
+    double start; /* distance at the first pose, no farther than the clearance; INFINITY: farther */
+    double floor; /* what the pair keeps: a distance, or a negative depth */
+    bool fitted;  /* touches or overlaps at the first pose: a depth counts */
 } flr_plan_pair;
 
 struct flr_plan_space {
@@ -25,13 +25,16 @@ struct flr_plan_space {
     double radius;   /* of the sphere around it */
     double size;     /* of the body: the diagonal of its box */
     uint64_t work;
+    /* asked during long motions: stop here? NULL: never */
+    bool (*give_up)(void *context);
+    void *give_up_context;
 };
 
 /* A motion of the body in the world: `centre` (frame of the body) goes straight on, the body turns evenly about it. */
 typedef flr_fit_motion flr_plan_motion;
 
 typedef struct flr_plan_stop {
-    double free; /* 0 … 1: up to here the motion keeps all floors */
+    double free;          /* 0 … 1: up to here the motion keeps all floors */
     flr_plan_place place; /* what stops it there, where free < 1; `at` is that fraction */
 } flr_plan_stop;
 

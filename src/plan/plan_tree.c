@@ -62,9 +62,9 @@ uint32_t flr_plan_tree_add(flr_plan_tree *tree, const flr_plan_space *space, flr
         tree->capacity = capacity;
     }
     T.q = flr_quat_normalize(T.q);
-    tree->nodes[tree->count] = (flr_plan_node){
-        T, flr_pose_apply(T, space->centre), centre, parent,
-        parent == FLR_NONE ? 0 : tree->nodes[parent].depth + 1};
+    tree->nodes[tree->count] =
+        (flr_plan_node){T, flr_pose_apply(T, space->centre), centre, parent,
+                        parent == FLR_NONE ? 0 : tree->nodes[parent].depth + 1};
     return tree->count++;
 }
 
@@ -105,7 +105,7 @@ uint32_t flr_plan_tree_nearest(const flr_plan_tree *tree, const flr_plan_space *
 
 /* ---- one step: towards a pose, and along what is in the way ---- */
 
-enum { MAX_SLIDES = 6, MAX_CONSTRAINTS = 5, SWEEPS = 6 };
+enum { MAX_SLIDES = 6, MAX_CONSTRAINTS = 5, PROJECTIONS = 6 };
 
 typedef struct slide_constraint {
     flr_vec3 normal, moment; /* a motion whose rate along these is negative comes nearer */
@@ -113,9 +113,9 @@ typedef struct slide_constraint {
 
 static flr_plan_twist difference(const flr_plan_space *s, flr_pose from, flr_pose to)
 {
-    return (flr_plan_twist){flr_quat_to_rotation_vector(flr_quat_mul(to.q, flr_quat_conjugate(from.q))),
-                            flr_vec3_sub(flr_pose_apply(to, s->centre),
-                                         flr_pose_apply(from, s->centre))};
+    return (flr_plan_twist){
+        flr_quat_to_rotation_vector(flr_quat_mul(to.q, flr_quat_conjugate(from.q))),
+        flr_vec3_sub(flr_pose_apply(to, s->centre), flr_pose_apply(from, s->centre))};
 }
 
 static double length_of(const flr_plan_space *s, flr_plan_twist by)
@@ -133,7 +133,7 @@ static flr_plan_twist project(const flr_plan_space *s, flr_plan_twist by,
                               const slide_constraint *constraints, uint32_t count)
 {
     const double inertia = 0.36 * s->radius * s->radius, lift = 0.02 * length_of(s, by);
-    for (int sweep = 0; sweep < SWEEPS; sweep++)
+    for (int sweep = 0; sweep < PROJECTIONS; sweep++)
         for (uint32_t i = 0; i < count; i++) {
             const slide_constraint *c = &constraints[i];
             const double rate =
@@ -155,8 +155,8 @@ flr_pose flr_plan_displace(const flr_plan_space *space, flr_pose T, flr_plan_twi
     return to;
 }
 
-static void add_constraint(slide_constraint *constraints, uint32_t *count, const flr_plan_stop *stop,
-                           flr_vec3 middle)
+static void add_constraint(slide_constraint *constraints, uint32_t *count,
+                           const flr_plan_stop *stop, flr_vec3 middle)
 {
     if (!(flr_vec3_length2(stop->place.normal) > 0.5)) return;
     if (*count == MAX_CONSTRAINTS) {
@@ -168,10 +168,8 @@ static void add_constraint(slide_constraint *constraints, uint32_t *count, const
         (slide_constraint){stop->place.normal, flr_vec3_cross(arm, stop->place.normal)};
 }
 
-/* From a node towards a pose, at most `max_travel`, sliding along what is in the way. Returns the last node reached;
- * `*there`: it is that pose. */
-static uint32_t extend(flr_plan_worker *w, flr_plan_tree *tree, uint32_t node, flr_pose target,
-                       double max_travel, bool *there)
+uint32_t flr_plan_extend(flr_plan_worker *w, flr_plan_tree *tree, uint32_t node, flr_pose target,
+                         double max_travel, bool *there)
 {
     const flr_plan_space *s = w->space;
     slide_constraint constraints[MAX_CONSTRAINTS];
@@ -189,8 +187,8 @@ static uint32_t extend(flr_plan_worker *w, flr_plan_tree *tree, uint32_t node, f
         by = project(s, difference(s, from, target), constraints, count);
         const double travel = length_of(s, by);
         if (travel < 2e-3 * s->size) break;
-        const flr_plan_motion motion = {
-            from, count ? flr_plan_displace(s, from, by) : target, s->centre};
+        const flr_plan_motion motion = {from, count ? flr_plan_displace(s, from, by) : target,
+                                        s->centre};
         const flr_plan_stop stop = flr_plan_try(w, &motion);
         if (stop.free * travel > 1e-3 * s->size) {
             const flr_pose T = flr_fit_motion_pose(&motion, stop.free);
@@ -223,8 +221,7 @@ static flr_pose sample(flr_plan_worker *w, const flr_plan_tree *tree, const flr_
     const flr_plan_space *s = w->space;
     flr_plan_random *r = &w->random;
     const double kind = flr_plan_random_unit(r);
-    if (other->count && kind < 0.1)
-        return other->nodes[flr_plan_random_u64(r) % other->count].T;
+    if (other->count && kind < 0.1) return other->nodes[flr_plan_random_u64(r) % other->count].T;
     const flr_plan_node *node = &tree->nodes[flr_plan_random_u64(r) % tree->count];
     if (kind < 0.4) {
         const flr_box3 box = flr_box3_grow(s->box, s->radius);
@@ -253,14 +250,14 @@ static void try_out(flr_plan_worker *w, uint32_t node)
     const uint32_t pick = (uint32_t)(flr_plan_random_u64(&w->random) % (FLR_PLAN_DIRECTIONS + 6));
     flr_vec3 direction = flr_plan_direction(pick % FLR_PLAN_DIRECTIONS);
     if (pick >= FLR_PLAN_DIRECTIONS)
-        direction = flr_vec3_normalize(
-            flr_vec3_sub(tree->nodes[node].middle, flr_box3_centre(s->box)));
+        direction =
+            flr_vec3_normalize(flr_vec3_sub(tree->nodes[node].middle, flr_box3_centre(s->box)));
     if (!(flr_vec3_length2(direction) > 0.5)) return;
     const flr_plan_motion motion = flr_plan_leave(s, tree->nodes[node].T, direction);
     const flr_plan_stop stop = flr_plan_try(w, &motion);
     if (stop.free < 1 && stop.free * flr_plan_travel(s, &motion) < 0.05 * s->size) return;
-    const uint32_t next = flr_plan_tree_add(tree, s, flr_fit_motion_pose(&motion, stop.free), node,
-                                            motion.centre);
+    const uint32_t next =
+        flr_plan_tree_add(tree, s, flr_fit_motion_pose(&motion, stop.free), node, motion.centre);
     if (next == FLR_NONE) {
         w->no_memory = true;
     } else {
@@ -280,13 +277,13 @@ void flr_plan_grow(flr_plan_worker *worker, uint32_t rounds)
         if (worker->give_up(worker->give_up_context)) return;
         const flr_pose target = sample(worker, tree, other);
         const uint32_t from = flr_plan_tree_nearest(tree, s, target, NULL);
-        const uint32_t node = extend(worker, tree, from, target, 0.5 * s->size, &there);
+        const uint32_t node = flr_plan_extend(worker, tree, from, target, 0.5 * s->size, &there);
         if (node == from) continue;
         if (side == 0 && (!goal || i % 4 == 0)) try_out(worker, node);
         if (!goal || worker->found) continue;
         const flr_pose T = tree->nodes[node].T;
         const uint32_t near = flr_plan_tree_nearest(other, s, T, NULL);
-        const uint32_t met = extend(worker, other, near, T, INFINITY, &there);
+        const uint32_t met = flr_plan_extend(worker, other, near, T, INFINITY, &there);
         if (!there) continue;
         worker->found = true;
         worker->end[side] = node, worker->end[!side] = met;

@@ -51,10 +51,12 @@ enum { FLR_PLAN_MAX_TWISTS = 6 };
 
 /* What the contacts near a pose allow. */
 typedef struct flr_plan_freedom {
-    flr_plan_twist slips[FLR_PLAN_MAX_TWISTS]; /* [slip_count]: motions along the surfaces, freest first */
+    flr_plan_twist
+        slips[FLR_PLAN_MAX_TWISTS]; /* [slip_count]: motions along the surfaces, freest first */
     uint32_t slip_count;
     flr_plan_twist centring; /* brings the body into the middle of its play */
     bool centred;            /* there is such a motion */
+    double play;             /* metres: mean distance of the contacts */
 } flr_plan_freedom;
 
 /* One worker's search. */
@@ -69,7 +71,8 @@ typedef struct flr_plan_worker {
     uint64_t moves;
     bool no_memory;
     bool found;
-    uint32_t end[2]; /* where the path ends: in the tree from the start; in that from the goal, or FLR_NONE */
+    uint32_t end
+        [2]; /* where the path ends: in the tree from the start; in that from the goal, or FLR_NONE */
     flr_plan_method method;
     /* asked now and then: is the end near? */
     bool (*give_up)(void *context);
@@ -92,6 +95,11 @@ flr_plan_motion flr_plan_leave(const flr_plan_space *space, flr_pose T, flr_vec3
 /* Axes and diagonals, unit: 26 of them. */
 flr_vec3 flr_plan_direction(uint32_t i);
 enum { FLR_PLAN_DIRECTIONS = 26 };
+
+/* From a node towards a pose, at most `max_travel`, sliding along what is in the way. Returns the last node reached;
+ * `*there`: it is that pose. */
+uint32_t flr_plan_extend(flr_plan_worker *worker, flr_plan_tree *tree, uint32_t node,
+                         flr_pose target, double max_travel, bool *there);
 
 flr_plan_freedom flr_plan_look_around(flr_plan_worker *worker, flr_pose T);
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# verify: paths of a scene and pose files are free, or not, with the first place that is too near
+# plan and verify: a way out is found, written and free; what blocks it is named; paths of a scene and pose files are free, or not, with the first place that is too near
 source "$(dirname "$0")/common.sh"
 expect 0 feeler make fit round-peg --gap 0.1mm --out peg
 
@@ -23,4 +23,30 @@ expect 3 feeler verify peg/scene.json --path nowhere.txt
 echo '0 0 0 x 1 0 0 0' >broken.txt
 expect 3 feeler verify peg/scene.json --path broken.txt
 says 'broken.txt:1'
+
+# ---- plan ----
+expect 0 feeler plan peg/scene.json --clearance 0.05mm --out out.txt --json
+json '.found and .method == "straight" and .lower > 0.9e-4'
+expect 0 feeler verify peg/scene.json --path out.txt --clearance 0.05mm
+expect 0 feeler contacts peg/block.stl peg/peg.stl --poses out.txt --voxel 1mm
+expect 0 feeler make fit bayonet --gap 0.1mm --out bayonet
+expect 0 feeler plan bayonet/scene.json --out out.txt --threads 1
+tells 'a way is free'
+expect 0 feeler verify bayonet/scene.json --path out.txt
+expect 0 feeler plan bayonet/scene.json --out again.txt --threads 1
+cmp -s out.txt again.txt && pass || fail "the same seed gives another path"
+expect 2 feeler plan peg/scene.json --to '1 2'
+says 'is no pose'
+expect 2 feeler plan peg/scene.json --to '0 0 0'
+says 'goal is not free'
+expect 2 feeler plan peg/scene.json --part peg,nobody
+says 'neither a part nor a group "nobody"'
+expect 3 feeler plan nowhere.json
+# covers above and below: the peg is shut in, and comes out without either of them
+jq '.parts += [{name: "lid", file: "block.stl", pose: {position: [10, 0, 24.5]}}, {name: "base", file: "block.stl", pose: {position: [10, 0, -16.5]}}]' \
+  peg/scene.json >peg/covered.json
+expect 1 feeler plan peg/covered.json --time 2 --json
+json '.found == false and ([.blockers[] | select(.sole) | .part] | sort == ["base", "lid"])'
+expect 0 feeler plan peg/covered.json --part peg,lid --json
+json '.found'
 finish

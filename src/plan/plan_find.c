@@ -8,7 +8,14 @@
 #include "base/parallel.h"
 #include "plan/plan_tree.h"
 
-enum { ROUND = 100, GUIDED_NODES = 24, SOLE_NODES = 6, MAX_SOLE_TRIES = 6, LEG_TRIES = 40, TREE_TRIES = 300 };
+enum {
+    ROUND = 100,
+    GUIDED_NODES = 24,
+    SOLE_NODES = 6,
+    MAX_SOLE_TRIES = 6,
+    LEG_TRIES = 40,
+    TREE_TRIES = 300
+};
 
 flr_plan_search flr_default_plan_search(void)
 {
@@ -42,16 +49,30 @@ static bool time_is_up(void *context)
     return c->stopped || seconds_of(c) > c->search->seconds;
 }
 
-/* shortening has as much time as the search had, and at least a second */
-static bool never(void *context)
+/* what was found is shortened and checked, however long that takes */
+static bool was_stopped(void *context)
 {
     const plan_clock *c = context;
     return c->stopped;
 }
 
+/* what is in the way is explained in as much time again, and ten seconds */
+static bool explained(void *context)
+{
+    const plan_clock *c = context;
+    return seconds_of(c) > 2 * c->search->seconds + 10;
+}
+
+static void set_end(flr_plan_worker *worker, bool (*give_up)(void *context), plan_clock *clock)
+{
+    worker->give_up = worker->space->give_up = give_up;
+    worker->give_up_context = worker->space->give_up_context = clock;
+}
+
 static void report(plan_clock *c, uint64_t poses)
 {
-    if (c->search->progress && !c->search->progress(c->search->progress_context, seconds_of(c), poses))
+    if (c->search->progress &&
+        !c->search->progress(c->search->progress_context, seconds_of(c), poses))
         c->stopped = true;
 }
 
@@ -92,8 +113,7 @@ static flr_result check_goal(flr_plan_worker *w, flr_error *error)
     for (uint32_t m = 0; m < s->moving_count; m++)
         for (uint32_t o = 0; o < s->obstacle_count; o++) {
             const flr_plan_pair *pair = &s->pairs[(size_t)m * s->obstacle_count + o];
-            const double distance =
-                flr_plan_distance(s, w->search->to, m, o, INFINITY, 0, NULL);
+            const double distance = flr_plan_distance(s, w->search->to, m, o, INFINITY, 0, NULL);
             if (distance < pair->floor || (!pair->fitted && distance <= 0))
                 return flr_fail(error, FLR_BAD_ARGUMENT,
                                 "the goal is not free: part %u is %.6g mm away there", o,
@@ -148,7 +168,8 @@ static flr_result search_all(plan_job *j, flr_error *error)
     flr_plan_worker *first = &j->workers[0];
     report(&j->clock, 0);
     flr_plan_guided(first, GUIDED_NODES);
-    if (first->no_memory || !share_tree(j)) return flr_fail(error, FLR_NO_MEMORY, "no memory to plan");
+    if (first->no_memory || !share_tree(j))
+        return flr_fail(error, FLR_NO_MEMORY, "no memory to plan");
     if (first->found) {
         j->winner = first;
         return FLR_OK;
@@ -184,6 +205,7 @@ static flr_result certify(flr_plan_worker *w, const flr_plan_legs *legs, flr_pla
                           flr_error *error)
 {
     double deviation = 1e-4 * w->space->size;
+    w->space->give_up = NULL;
     for (int i = 0; i < 4; i++, deviation /= 20) {
         size_t count = 0;
         flr_pose *poses = flr_plan_poses(legs, deviation, &count);
@@ -204,15 +226,17 @@ static flr_result finish_path(plan_job *j, flr_plan_result *r, flr_error *error)
 {
     flr_plan_worker *w = j->winner;
     flr_plan_legs legs = {0};
-    w->give_up = never;
+    set_end(w, was_stopped, &j->clock);
     flr_result result = FLR_OK;
     if (!flr_plan_collect(w, &legs)) result = flr_fail(error, FLR_NO_MEMORY, "no memory to plan");
     if (result == FLR_OK && !legs.count) {
         // it is there already
         flr_plan_motion stay = {j->search->from, j->search->from, w->space->centre};
         legs.legs = malloc(sizeof stay);
-        if (!legs.legs) result = flr_fail(error, FLR_NO_MEMORY, "no memory to plan");
-        else legs.legs[0] = stay, legs.count = legs.capacity = 1;
+        if (!legs.legs)
+            result = flr_fail(error, FLR_NO_MEMORY, "no memory to plan");
+        else
+            legs.legs[0] = stay, legs.count = legs.capacity = 1;
     }
     if (result == FLR_OK &&
         !flr_plan_shorten(w, &legs, w->method == FLR_PLAN_TREE ? TREE_TRIES : LEG_TRIES))
@@ -244,9 +268,10 @@ static flr_result try_without(const plan_job *j, uint32_t obstacle, bool *out, f
     def.obstacles = rest;
     flr_plan_worker worker;
     flr_result result = flr_plan_worker_begin(&worker, &def, j->search, j->search->seed, error);
-    worker.give_up = never;
-    worker.give_up_context = (void *)&j->clock;
-    if (result == FLR_OK) flr_plan_guided(&worker, SOLE_NODES);
+    if (result == FLR_OK) {
+        set_end(&worker, explained, (void *)&j->clock);
+        flr_plan_guided(&worker, SOLE_NODES);
+    }
     *out = worker.found;
     flr_plan_worker_end(&worker);
     free(rest);
@@ -299,7 +324,8 @@ flr_result flr_plan_find(flr_env *env, const flr_plan_def *def, const flr_plan_s
                          flr_plan_result *result, flr_error *error)
 {
     if (!flr_pose_is_valid(search->from) || (search->to_given && !flr_pose_is_valid(search->to)))
-        return flr_fail(error, FLR_BAD_ARGUMENT, "the start or the goal of a plan is no valid pose");
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "the start or the goal of a plan is no valid pose");
     plan_job j = {.def = def,
                   .search = search,
                   .clock = {.env = env, .search = search, .begin = flr_clock_ns(env)},
@@ -309,9 +335,9 @@ flr_result flr_plan_find(flr_env *env, const flr_plan_def *def, const flr_plan_s
     if (!j.workers) return flr_fail(error, FLR_NO_MEMORY, "no memory to plan");
     flr_result code = FLR_OK;
     for (unsigned i = 0; i < j.threads && code == FLR_OK; i++) {
-        code = flr_plan_worker_begin(&j.workers[i], def, search, search->seed * 1000003u + i, error);
-        j.workers[i].give_up = time_is_up;
-        j.workers[i].give_up_context = &j.clock;
+        code =
+            flr_plan_worker_begin(&j.workers[i], def, search, search->seed * 1000003u + i, error);
+        if (code == FLR_OK) set_end(&j.workers[i], time_is_up, &j.clock);
     }
     if (code == FLR_OK && search->to_given) code = check_goal(&j.workers[0], error);
     if (code == FLR_OK) code = search_all(&j, error);

@@ -1,0 +1,265 @@
+/* removal paths: found where there is one, checked again by force, and never found where there is none */
+#include "feeler/plan.h"
+#include "support/test.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { MAX_BOXES = 8 };
+
+/* boxes given by their corners, as one mesh */
+typedef struct solid {
+    flr_vec3 v[8 * MAX_BOXES];
+    flr_triangle t[12 * MAX_BOXES];
+    uint32_t boxes;
+} solid;
+
+static void add_box(solid *s, double x0, double x1, double y0, double y1, double z0, double z1)
+{
+    static const uint32_t t[12][3] = {{0, 2, 1}, {1, 2, 3}, {4, 5, 6}, {5, 7, 6},
+                                      {0, 1, 4}, {1, 5, 4}, {2, 6, 3}, {3, 6, 7},
+                                      {0, 4, 2}, {2, 4, 6}, {1, 3, 5}, {3, 7, 5}};
+    const uint32_t n = s->boxes++;
+    for (uint32_t i = 0; i < 8; i++)
+        s->v[8 * n + i] = (flr_vec3){i & 1 ? x1 : x0, i & 2 ? y1 : y0, i & 4 ? z1 : z0};
+    for (uint32_t i = 0; i < 12; i++)
+        for (int k = 0; k < 3; k++) s->t[12 * n + i].v[k] = 8 * n + t[i][k];
+}
+
+static flr_fit *fit_of(const solid *s)
+{
+    flr_mesh_def def = flr_default_mesh_def();
+    def.vertices = s->v, def.vertex_count = 8 * s->boxes;
+    def.triangles = s->t, def.triangle_count = 12 * s->boxes;
+    flr_mesh *mesh;
+    flr_fit *fit;
+    flr_error error;
+    assert_ok(flr_mesh_create(&def, &mesh, &error), error);
+    assert_ok(flr_fit_build(mesh, NULL, &fit, &error), error);
+    flr_mesh_destroy(mesh);
+    return fit;
+}
+
+static flr_fit *one_box(double x0, double x1, double y0, double y1, double z0, double z1)
+{
+    solid s = {.boxes = 0};
+    add_box(&s, x0, x1, y0, y1, z0, z1);
+    return fit_of(&s);
+}
+
+static flr_plan_result find_path(const flr_plan_def *def, const flr_plan_search *search)
+{
+    flr_plan_result result;
+    flr_error error;
+    assert_ok(flr_plan_find(flr_env_real(), def, search, &result, &error), error);
+    return result;
+}
+
+/* No pose of the path, far more finely spaced, is nearer than the clearance. */
+static void check_again(const flr_plan_def *def, const flr_plan_result *r)
+{
+    enum { FINE = 3000 };
+    flr_error error;
+    for (uint32_t o = 0; o < def->obstacle_count; o++) {
+        flr_fit_pair *pair;
+        double start = 0;
+        assert_ok(flr_fit_pair_create(def->obstacles[o].fit, def->moving[0].fit, &pair, &error),
+                  error);
+        for (int k = 0; k <= FINE; k++) {
+            const double where = (double)(r->pose_count - 1) * k / FINE;
+            const size_t i = (size_t)fmin(where, (double)(r->pose_count - 2));
+            const flr_pose T =
+                flr_pose_interpolate(r->poses[i], r->poses[i + 1], where - (double)i);
+            flr_fit_result q;
+            flr_fit_pair_query(pair, flr_pose_mul(flr_pose_inverse(def->obstacles[o].T), T), NULL,
+                               NULL, 0, &q);
+            if (k == 0) start = q.distance;
+            // rounding, and what a fit may lose
+            if (!(q.distance >= fmin(def->clearance, 0.95 * start) - 1e-12))
+                fail_msg("%.9g at %g of %zu, started at %.9g", q.distance, where, r->pose_count,
+                         start);
+        }
+        flr_fit_pair_destroy(pair);
+    }
+    assert_true(r->verdict.free);
+}
+
+static flr_plan_def def_of(const flr_plan_part *moving, const flr_plan_part *obstacles,
+                           uint32_t count, double clearance)
+{
+    flr_plan_def def = flr_default_plan_def();
+    def.moving = moving, def.moving_count = 1;
+    def.obstacles = obstacles, def.obstacle_count = count, def.clearance = clearance;
+    return def;
+}
+
+static flr_plan_search short_search(double seconds)
+{
+    flr_plan_search search = flr_default_plan_search();
+    search.from = flr_pose_identity();
+    search.seconds = seconds;
+    search.threads = 2;
+    return search;
+}
+
+/* a block in a box without lid comes out upwards; with an L-shaped slot it takes two moves */
+static void straight_and_legs(void **state)
+{
+    (void)state;
+    solid cup = {.boxes = 0};
+    add_box(&cup, -0.03, 0.03, -0.03, 0.03, -0.03, -0.0105);
+    add_box(&cup, -0.03, -0.0105, -0.03, 0.03, -0.0105, 0.03);
+    add_box(&cup, 0.0105, 0.03, -0.03, 0.03, -0.0105, 0.03);
+    add_box(&cup, -0.0105, 0.0105, -0.03, -0.0105, -0.0105, 0.03);
+    add_box(&cup, -0.0105, 0.0105, 0.0105, 0.03, -0.0105, 0.03);
+    flr_fit *walls = fit_of(&cup), *block = one_box(-0.01, 0.01, -0.01, 0.01, -0.01, 0.01);
+    const flr_plan_part moving = {block, flr_pose_identity()},
+                        stands = {walls, flr_pose_identity()};
+    flr_plan_def def = def_of(&moving, &stands, 1, 0.0002);
+    flr_plan_search search = short_search(60);
+    flr_plan_result r = find_path(&def, &search);
+    assert_int_equal(r.method, FLR_PLAN_STRAIGHT);
+    assert_true(r.poses[r.pose_count - 1].p.z > 0.03);
+    assert_true(r.verdict.lower > 0.00049);
+    check_again(&def, &r);
+    flr_plan_result_free(&r);
+    // a slot to the side, below a lid with a hole at its end
+    solid slot = {.boxes = 0};
+    add_box(&slot, -0.03, 0.1, -0.03, 0.03, -0.03, -0.0105);
+    add_box(&slot, -0.03, 0.1, -0.03, -0.0105, -0.0105, 0.03);
+    add_box(&slot, -0.03, 0.1, 0.0105, 0.03, -0.0105, 0.03);
+    add_box(&slot, -0.03, -0.0105, -0.0105, 0.0105, -0.0105, 0.03);
+    add_box(&slot, 0.08, 0.1, -0.0105, 0.0105, -0.0105, 0.03);
+    add_box(&slot, -0.0105, 0.055, -0.0105, 0.0105, 0.0105, 0.03);
+    flr_fit *lid = fit_of(&slot);
+    const flr_plan_part closed = {lid, flr_pose_identity()};
+    def = def_of(&moving, &closed, 1, 0.0002);
+    r = find_path(&def, &search);
+    assert_int_equal(r.method, FLR_PLAN_LEGS);
+    check_again(&def, &r);
+    flr_plan_result again = find_path(&def, &search);
+    assert_int_equal(again.pose_count, r.pose_count);
+    assert_memory_equal(again.poses, r.poses, r.pose_count * sizeof *r.poses);
+    flr_plan_result_free(&again);
+    flr_plan_result_free(&r);
+    flr_fit_destroy(walls);
+    flr_fit_destroy(block);
+    flr_fit_destroy(lid);
+}
+
+/* six plates around a block: none comes out; without the one that is not as firm as the others it does */
+static void blocked(void **state)
+{
+    (void)state;
+    flr_fit *block = one_box(-0.01, 0.01, -0.01, 0.01, -0.01, 0.01),
+            *plate = one_box(-0.03, 0.03, -0.03, 0.03, -0.002, 0.002);
+    const flr_quat along[3] = {flr_quat_from_axis_angle(flr_vec3_make(0, 1, 0), 1.5707963267948966),
+                               flr_quat_from_axis_angle(flr_vec3_make(1, 0, 0), 1.5707963267948966),
+                               flr_quat_identity()};
+    const flr_plan_part moving = {block, flr_pose_identity()};
+    flr_plan_part plates[6];
+    for (int i = 0; i < 6; i++) {
+        const double by = i % 2 ? -0.014 : 0.014;
+        const flr_vec3 p = {i / 2 == 0 ? by : 0, i / 2 == 1 ? by : 0, i / 2 == 2 ? by : 0};
+        plates[i] = (flr_plan_part){plate, {p, along[i / 2]}};
+    }
+    flr_plan_def def = def_of(&moving, plates, 6, 0);
+    flr_plan_search search = short_search(0.5);
+    flr_plan_result r = find_path(&def, &search);
+    assert_null(r.poses);
+    assert_int_equal(r.method, FLR_PLAN_NONE);
+    assert_true(r.blocker_count >= 1 && r.reached < 0.01);
+    for (uint32_t i = 0; i < r.blocker_count && i < 4; i++) assert_true(r.blockers[i].sole);
+    flr_plan_result_free(&r);
+    // a second wall behind all plates but one: that one alone is to blame
+    for (uint32_t weak = 0; weak < 6; weak++) {
+        flr_plan_part all[11];
+        uint32_t count = 6;
+        for (uint32_t i = 0; i < 6; i++) {
+            all[i] = plates[i];
+            if (i == weak) continue;
+            all[count] = plates[i];
+            all[count++].T.p = flr_vec3_scale(plates[i].T.p, 1.5);
+        }
+        def = def_of(&moving, all, count, 0);
+        r = find_path(&def, &search);
+        assert_null(r.poses);
+        assert_true(r.blocker_count >= 1);
+        assert_true(r.blockers[0].sole);
+        assert_int_equal(r.blockers[0].obstacle, weak);
+        if (r.blocker_count > 1) assert_false(r.blockers[1].sole);
+        flr_plan_result_free(&r);
+    }
+    flr_fit_destroy(block);
+    flr_fit_destroy(plate);
+}
+
+/* a bar has to turn to pass the window of a wall, and goes to a given pose behind it */
+static void turn_through_window(void **state)
+{
+    (void)state;
+    solid wall = {.boxes = 0};
+    add_box(&wall, -0.1, 0.1, -0.1, 0.1, 0.03, 0.034);
+    wall.boxes = 0;
+    add_box(&wall, -0.1, -0.01, -0.1, 0.1, 0.03, 0.034);
+    add_box(&wall, 0.01, 0.1, -0.1, 0.1, 0.03, 0.034);
+    add_box(&wall, -0.01, 0.01, -0.1, -0.01, 0.03, 0.034);
+    add_box(&wall, -0.01, 0.01, 0.01, 0.1, 0.03, 0.034);
+    flr_fit *window = fit_of(&wall), *bar = one_box(-0.025, 0.025, -0.005, 0.005, -0.005, 0.005);
+    const flr_plan_part moving = {bar, flr_pose_identity()}, stands = {window, flr_pose_identity()};
+    flr_plan_def def = def_of(&moving, &stands, 1, 0.0005);
+    flr_plan_search search = short_search(120);
+    search.to_given = true;
+    search.to = (flr_pose){{0, 0, 0.07}, {1, 0, 0, 0}};
+    flr_plan_result r = find_path(&def, &search);
+    assert_non_null(r.poses);
+    const flr_pose end = r.poses[r.pose_count - 1];
+    assert_true(flr_vec3_distance(end.p, search.to.p) < 1e-9 &&
+                flr_quat_angle(end.q, search.to.q) < 1e-6);
+    check_again(&def, &r);
+    flr_plan_result_free(&r);
+    // a goal within the wall is refused
+    flr_error error;
+    search.to.p = flr_vec3_make(0.05, 0, 0.032);
+    assert_int_equal(flr_plan_find(flr_env_real(), &def, &search, &r, &error), FLR_BAD_ARGUMENT);
+    flr_fit_destroy(window);
+    flr_fit_destroy(bar);
+}
+
+static bool stop_now(void *context, double seconds, uint64_t poses)
+{
+    (void)seconds, (void)poses;
+    ++*(int *)context;
+    return false;
+}
+
+static void stops_when_asked(void **state)
+{
+    (void)state;
+    solid shell = {.boxes = 0};
+    add_box(&shell, -0.03, 0.03, -0.03, 0.03, -0.03, -0.011);
+    add_box(&shell, -0.03, 0.03, -0.03, 0.03, 0.011, 0.03);
+    flr_fit *block = one_box(-0.01, 0.01, -0.01, 0.01, -0.01, 0.01), *walls = fit_of(&shell);
+    const flr_plan_part moving = {block, flr_pose_identity()},
+                        stands = {walls, flr_pose_identity()};
+    const flr_plan_def def = def_of(&moving, &stands, 1, 0);
+    flr_plan_search search = short_search(60);
+    int calls = 0;
+    search.progress = stop_now, search.progress_context = &calls;
+    flr_plan_result r = find_path(&def, &search);
+    assert_true(r.stopped && calls == 1 && !r.poses);
+    flr_plan_result_free(&r);
+    flr_fit_destroy(block);
+    flr_fit_destroy(walls);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(straight_and_legs),
+        cmocka_unit_test(blocked),
+        cmocka_unit_test(turn_through_window),
+        cmocka_unit_test(stops_when_asked),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
