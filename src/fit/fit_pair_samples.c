@@ -132,9 +132,10 @@ void flr_fit_try_samples(flr_fit_query *q, int side, uint32_t patch, uint32_t ot
 
 /* ---- which side ---- */
 
-static uint32_t root_of(const uint32_t *parent, uint32_t at)
+/* The least vertex of a piece, or of what is known of it; halves the way there. */
+static uint32_t root_of(uint32_t *parent, uint32_t at)
 {
-    while (parent[at] != at) at = parent[at];
+    for (; parent[at] != at; at = parent[at]) parent[at] = parent[parent[at]];
     return at;
 }
 
@@ -147,11 +148,8 @@ void flr_fit_find_shells(flr_fit_pair *pair)
         for (uint32_t i = 0; i < part->counts.triangles; i++)
             for (int k = 1; k < 3; k++) {
                 const uint32_t a = root_of(parent, part->triangles[i].v[0]),
-                               b = root_of(parent, part->triangles[i].v[k]),
-                               low = a < b ? a : b;
-                /* the ways become short as they are gone */
-                parent[a] = parent[b] = low;
-                parent[part->triangles[i].v[0]] = parent[part->triangles[i].v[k]] = low;
+                               b = root_of(parent, part->triangles[i].v[k]);
+                parent[a > b ? a : b] = a < b ? a : b;
             }
         for (uint32_t i = 0; i < part->counts.vertices; i++) parent[i] = root_of(parent, i);
     }
