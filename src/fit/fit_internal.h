@@ -74,6 +74,7 @@ struct flr_fit {
     flr_fit_info info;
     flr_fit_counts counts;
     double asked_spacing;    /* metres; as in the definition */
+    bool closed;             /* every edge has two triangles that turn alike */
     void *memory;            /* of all that follows */
     size_t size;             /* of the memory */
     flr_vec3 *vertices;      /* [vertices] */

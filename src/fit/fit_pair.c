@@ -30,15 +30,22 @@ flr_result flr_fit_pair_create(const flr_fit *a, const flr_fit *b, flr_fit_pair 
                      samples = made->parts[i]->counts.samples;
         made->near[i] = calloc(samples, sizeof *made->near[i]);
         made->touched[i] = calloc(words, sizeof *made->touched[i]);
-        made->side[i] = calloc(made->parts[i]->counts.vertices, 1);
-        ok = ok && made->near[i] && made->touched[i] && made->side[i];
-        made->bytes += samples * sizeof *made->near[i] + words * sizeof *made->touched[i] +
-                       made->parts[i]->counts.vertices;
+        const size_t vertices = made->parts[i]->counts.vertices;
+        made->far[i] = calloc(samples, sizeof *made->far[i]);
+        made->side[i] = calloc(vertices, 1);
+        made->shell_of[i] = calloc(vertices, sizeof *made->shell_of[i]);
+        made->shell_side[i] = calloc(vertices, 1);
+        ok = ok && made->near[i] && made->touched[i] && made->far[i] && made->side[i] &&
+             made->shell_of[i] && made->shell_side[i];
+        made->bytes += samples * (sizeof *made->near[i] + sizeof *made->far[i]) +
+                       words * sizeof *made->touched[i] +
+                       vertices * (2 + sizeof *made->shell_of[i]);
     }
     if (!ok || !flr_fit_create_lists(made) || !flr_fit_create_lanes(made)) {
         flr_fit_pair_destroy(made);
         return flr_fail(error, FLR_NO_MEMORY, "out of memory for a pair of parts");
     }
+    flr_fit_find_shells(made);
     *pair = made;
     return FLR_OK;
 }
@@ -49,7 +56,10 @@ void flr_fit_pair_destroy(flr_fit_pair *pair)
     for (int i = 0; i < 2; i++) {
         free(pair->near[i]);
         free(pair->touched[i]);
+        free(pair->far[i]);
         free(pair->side[i]);
+        free(pair->shell_of[i]);
+        free(pair->shell_side[i]);
         free(pair->lanes[i]);
         free(pair->first_lanes[i]);
     }

@@ -17,11 +17,13 @@ static flr_vec3 seen(const flr_fit_query *q, int side, flr_vec3 point)
     return side ? flr_pose_apply(q->T_a_b, point) : flr_pose_apply_inverse(q->T_a_b, point);
 }
 
-/* What squared distances in single precision must stay below. */
-static float limit2_of(double distance2, double slack)
+/* What distances in single precision must stay below, but for the slack of what they are compared with. */
+static float far_of(double distance2) { return (float)(sqrt(distance2) * (1 + 2e-7)); }
+
+static inline float limit2_of(float far, float slack)
 {
-    const double limit = sqrt(distance2) + slack;
-    return (float)(limit * limit * (1 + 1e-6));
+    const float limit = far + slack;
+    return limit * limit * (1 + 1e-6f);
 }
 
 bool flr_fit_create_lanes(flr_fit_pair *pair)
@@ -63,11 +65,12 @@ static void try_sample(flr_fit_query *q, int side, uint32_t sample, uint32_t tri
     flr_vec3 t[3];
     double d2;
     flr_fit_triangle(q->parts[1 - side], triangle, t);
-    const flr_vec3 at =
-        flr_fit_on_triangle(t, seen(q, side, q->parts[side]->samples[sample].point), &d2);
+    const flr_vec3 at = flr_fit_on_triangle(t, n->seen, &d2);
     q->work += 3;
-    if (d2 < n->distance2 || (d2 == n->distance2 && triangle < n->triangle))
-        *n = (flr_fit_near){d2, at, triangle};
+    if (d2 < n->distance2 || (d2 == n->distance2 && triangle < n->triangle)) {
+        n->distance2 = d2, n->at = at, n->triangle = triangle;
+        q->pair->far[side][sample] = far_of(d2);
+    }
 }
 
 /* Up to 16 samples beside the faces of a patch: of each sample first the face that seems nearest, then those that may
@@ -77,11 +80,11 @@ static void try_sixteen(flr_fit_query *q, int side, uint32_t first, uint32_t cou
 {
     const flr_fit *other = q->parts[1 - side];
     const flr_fit_face *faces = other->faces + theirs->first_face;
-    const flr_fit_near *near = q->pair->near[side] + first;
+    const float *far = q->pair->far[side] + first, more = (float)(slack * (1 + 1e-6));
     float limit2[FLR_FIT_LANES], d2[FLR_FIT_LANES][FLR_FIT_LANES], best[FLR_FIT_LANES];
     int32_t at[FLR_FIT_LANES];
     for (uint32_t i = 0; i < FLR_FIT_LANES; i++)
-        limit2[i] = i < count ? limit2_of(near[i].distance2, slack) : -1.0f;
+        limit2[i] = i < count ? limit2_of(far[i], more) : -1.0f;
     const uint32_t kept = q->kernel->near(other->planes + theirs->first_face, faces, theirs->faces,
                                           there, limit2, d2, best, at);
     q->work += 3;
@@ -89,7 +92,7 @@ static void try_sixteen(flr_fit_query *q, int side, uint32_t first, uint32_t cou
     for (uint32_t i = 0; i < count; i++) {
         if (at[i] < 0) continue;
         try_sample(q, side, first + i, faces[at[i]].triangle);
-        limit2[i] = limit2_of(near[i].distance2, slack);
+        limit2[i] = limit2_of(far[i], more);
     }
     for (uint32_t left = kept; left; left &= left - 1) {
         const int f = __builtin_ctz(left);
@@ -108,8 +111,13 @@ void flr_fit_try_samples(flr_fit_query *q, int side, uint32_t patch, uint32_t ot
     const flr_fit_lanes *lanes = q->pair->lanes[side] + q->pair->first_lanes[side][patch];
     if (!is_touched(q->pair, side, patch)) {
         q->pair->touched[side][patch / 64] |= (uint64_t)1 << patch % 64;
-        for (uint32_t i = 0; i < mine->samples; i++)
+        const float far = far_of(q->reach * q->reach);
+        for (uint32_t i = 0; i < mine->samples; i++) {
+            const uint32_t sample = mine->first_sample + i;
+            near[i].seen = seen(q, side, q->parts[side]->samples[sample].point);
             near[i].distance2 = q->reach * q->reach, near[i].triangle = FLR_NONE;
+            q->pair->far[side][sample] = far;
+        }
     }
     flr_fit_move move = q->turn[side];
     for (int k = 0; k < 3; k++) move.shift[k] = shift[k];
@@ -122,16 +130,55 @@ void flr_fit_try_samples(flr_fit_query *q, int side, uint32_t patch, uint32_t ot
     }
 }
 
+/* ---- which side ---- */
+
+/* The least vertex of a piece, or of what is known of it; halves the way there. */
+static uint32_t root_of(uint32_t *parent, uint32_t at)
+{
+    for (; parent[at] != at; at = parent[at]) parent[at] = parent[parent[at]];
+    return at;
+}
+
+void flr_fit_find_shells(flr_fit_pair *pair)
+{
+    for (int side = 0; side < 2; side++) {
+        const flr_fit *part = pair->parts[side];
+        uint32_t *parent = pair->shell_of[side];
+        for (uint32_t i = 0; i < part->counts.vertices; i++) parent[i] = i;
+        for (uint32_t i = 0; i < part->counts.triangles; i++)
+            for (int k = 1; k < 3; k++) {
+                const uint32_t a = root_of(parent, part->triangles[i].v[0]),
+                               b = root_of(parent, part->triangles[i].v[k]);
+                parent[a > b ? a : b] = a < b ? a : b;
+            }
+        for (uint32_t i = 0; i < part->counts.vertices; i++) parent[i] = root_of(parent, i);
+    }
+}
+
+/* Is a sample inside the other part? If that is closed and the surfaces do not meet, all samples of a shell are on the same side. */
+static bool is_inside(const flr_fit_query *q, int side, uint32_t sample, const flr_fit_near *near,
+                      bool apart)
+{
+    const flr_fit *part = q->parts[side], *other = q->parts[1 - side];
+    if (!apart || !other->closed)
+        return flr_fit_inside_by(other, near->seen, near->at, near->triangle);
+    const uint32_t vertex = part->triangles[part->samples[sample].triangle].v[0];
+    int8_t *known = &q->pair->shell_side[side][q->pair->shell_of[side][vertex]];
+    if (!*known)
+        *known = flr_fit_inside_by(other, near->seen, near->at, near->triangle) ? 1 : -1;
+    return *known > 0;
+}
+
 /* A sample whose nearest triangle is known. */
 static flr_fit_point_result look(const flr_fit_query *q, int side, uint32_t sample,
-                                 const flr_fit_near *near)
+                                 const flr_fit_near *near, bool apart)
 {
     const flr_fit *other = q->parts[1 - side];
-    const flr_vec3 p = seen(q, side, q->parts[side]->samples[sample].point);
+    const flr_vec3 p = near->seen;
     flr_fit_point_result r = {.found = true, .triangle = near->triangle, .nearest = near->at};
     flr_vec3 t[3];
     flr_fit_triangle(other, near->triangle, t);
-    const bool inside = flr_fit_inside_by(other, p, r.nearest, near->triangle);
+    const bool inside = is_inside(q, side, sample, near, apart);
     r.error = flr_fit_rounding(q->extent[1 - side] + flr_vec3_length(p));
     r.direction = flr_fit_direction(t, p, r.nearest, inside);
     r.distance = inside ? -sqrt(near->distance2) : sqrt(near->distance2);
@@ -224,15 +271,19 @@ void flr_fit_note_samples(flr_fit_query *q, flr_fit_contact *contacts, uint32_t 
                           flr_fit_result *result)
 {
     bool interfere = q->found && q->best.distance2 == 0;
+    /* all triangles nearer than q->least were measured */
+    const bool apart = q->params.max_distance > 0 && q->least > 0 && q->skipped2 == INFINITY;
     for (int side = 0; side < 2; side++) {
         const flr_fit *part = q->parts[side];
+        for (uint32_t i = 0; i < part->counts.shells; i++)
+            q->pair->shell_side[side][q->pair->shell_of[side][part->shells[i]]] = 0;
         for (uint32_t word = 0; word < (part->counts.patches + 63) / 64; word++)
             for (uint64_t left = q->pair->touched[side][word]; left; left &= left - 1) {
                 const flr_fit_patch *p =
                     &part->patches[word * 64 + (uint32_t)__builtin_ctzll(left)];
                 for (uint32_t i = p->first_sample; i < p->first_sample + p->samples; i++) {
                     if (q->pair->near[side][i].triangle == FLR_NONE) continue;
-                    const flr_fit_point_result r = look(q, side, i, &q->pair->near[side][i]);
+                    const flr_fit_point_result r = look(q, side, i, &q->pair->near[side][i], apart);
                     interfere |= r.distance < 0;
                     flr_fit_note_sample(q->parts, q->T_a_b, (uint32_t)side, i, &r, &q->params,
                                         contacts, capacity, result);

@@ -9,6 +9,7 @@
 /* the nearest triangle of the other part that a sample has found so far */
 typedef struct flr_fit_near {
     double distance2;  /* squared metres; the limit while there is none */
+    flr_vec3 seen;     /* the sample, frame of the other part */
     flr_vec3 at;       /* its nearest point, frame of its part */
     uint32_t triangle; /* FLR_NONE: none yet */
 } flr_fit_near;
@@ -55,6 +56,9 @@ struct flr_fit_pair {
     const flr_fit *parts[2];
     const flr_fit_kernel *kernel;
     flr_fit_near *near[2];    /* [samples] of a and b; valid for patches that are touched */
+    float *far[2];            /* [samples], the same: metres, what is farther does not matter */
+    uint32_t *shell_of[2];    /* [vertices] of a and b: which piece that hangs together, by a vertex of it */
+    int8_t *shell_side[2];    /* [vertices], for those: 1 inside the other part, -1 outside, 0 not known */
     flr_fit_lanes *lanes[2];  /* samples of a and b, 16 of the same patch side by side */
     uint32_t *first_lanes[2]; /* [patches] of a and b */
     uint64_t *touched[2];     /* bits of patches whose samples are near something */
@@ -166,6 +170,9 @@ flr_fit_move flr_fit_turn(flr_quat q);
  * latter to that of the former, in the axes of the other part. */
 void flr_fit_try_samples(flr_fit_query *q, int side, uint32_t patch, uint32_t other,
                          const float shift[3], double slack);
+
+/* Finds the pieces of both parts that hang together. */
+void flr_fit_find_shells(flr_fit_pair *pair);
 
 /* Memory for samples side by side; false: there is none. */
 bool flr_fit_create_lanes(flr_fit_pair *pair);

@@ -153,8 +153,9 @@ void flr_fit_find_sides(flr_fit *fit, const flr_adjacency *adjacency, unsigned t
     trial t = {fit, adjacency, flr_fit_choose_kernel(FLR_SIMD_BEST)};
     flr_parallel_for(threads, (fit->counts.patches + SOLID_PIECE - 1) / SOLID_PIECE, try_patches,
                      &t);
-    bool solid =
+    fit->closed =
         !adjacency->border_count && !adjacency->flipped_count && !adjacency->nonmanifold_count;
+    bool solid = fit->closed;
     for (uint32_t i = 1; i < fit->counts.triangles && solid; i++)
         solid = fit->sides[i] == fit->sides[0];
     fit->info.solid = solid && fit->sides[0] != 0;

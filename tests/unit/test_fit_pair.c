@@ -330,13 +330,59 @@ static void a_peg_equals_all_pairs(void **state)
     for (int i = 0; i < 2; i++) flr_mesh_destroy(meshes[i]);
 }
 
+/* Adds a box around a point. */
+static void add_box(flr_test_shape *shape, flr_vec3 size, uint32_t n, flr_vec3 at)
+{
+    const uint32_t first = shape->vertex_count;
+    flr_test_shape_box(shape, size, n);
+    flr_test_shape_move(shape, first, flr_pose_make(at, flr_quat_identity()), 1);
+}
+
+/* A closed mesh of two boxes that cross, and a part of four boxes, each wholly outside or inside of it: the side of a shell is that of
+ * all its samples, and not that of other shells. */
+static void shells_have_sides(void **state)
+{
+    (void)state;
+    flr_test_random random = flr_test_random_begin("shells have sides");
+    flr_test_shape a = {0}, b = {0};
+    add_box(&a, flr_vec3_make(0.04, 0.04, 0.01), 6, flr_vec3_zero());
+    add_box(&a, flr_vec3_make(0.01, 0.01, 0.04), 6, flr_vec3_zero());
+    add_box(&b, flr_vec3_make(0.008, 0.008, 0.004), 3, flr_vec3_make(0.012, 0.012, 0.0072));
+    add_box(&b, flr_vec3_make(0.004, 0.004, 0.002), 3, flr_vec3_make(0.012, 0, 0.0038));
+    add_box(&b, flr_vec3_make(0.003, 0.003, 0.001), 3, flr_vec3_make(0, 0, 0.0042));
+    add_box(&b, flr_vec3_make(0.004, 0.004, 0.004), 3, flr_vec3_make(0, -0.0225, 0.001));
+    both p = begin(flr_test_shape_mesh(&a), flr_test_shape_mesh(&b), 0.002);
+    assert_true(p.fits[0]->closed && !flr_fit_get_info(p.fits[0]).solid);
+    for (int i = 0; i < 12; i++) {
+        const flr_vec3 turn = flr_vec3_make(flr_test_random_range(&random, -5e-3, 5e-3),
+                                            flr_test_random_range(&random, -5e-3, 5e-3),
+                                            flr_test_random_range(&random, -5e-3, 5e-3)),
+                       shift = flr_vec3_make(flr_test_random_range(&random, -5e-5, 5e-5),
+                                             flr_test_random_range(&random, -5e-5, 5e-5),
+                                             flr_test_random_range(&random, -5e-5, 5e-5));
+        const flr_pose T = flr_pose_make(shift, flr_quat_from_rotation_vector(turn));
+        check_pose(&p, T, 0.001);
+        flr_fit_params params = flr_default_fit_params();
+        flr_fit_result r;
+        uint32_t inside = 0, outside = 0;
+        params.reach = 0.001;
+        flr_fit_pair_query(p.pair, T, &params, got, CAPACITY, &r);
+        for (uint32_t k = 0; k < r.contact_count; k++)
+            inside += got[k].distance < 0, outside += got[k].distance > 0;
+        assert_true(r.distance < 0 && !r.meet && inside > 20 && outside > 20);
+    }
+    end(&p);
+    flr_test_shape_free(&a);
+    flr_test_shape_free(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(solids_equal_all_pairs), cmocka_unit_test(containment_is_interference),
         cmocka_unit_test(a_tight_fit_is_exact),   cmocka_unit_test(invalid_poses_find_nothing),
         cmocka_unit_test(motions_stop_in_time),   cmocka_unit_test(sliding_is_free),
-        cmocka_unit_test(a_peg_equals_all_pairs),
+        cmocka_unit_test(a_peg_equals_all_pairs), cmocka_unit_test(shells_have_sides),
     };
     return cmocka_run_group_tests_name("fit pair", tests, NULL, NULL);
 }
