@@ -431,7 +431,7 @@ static const flr_example examples[] = {
 
 const flr_command flr_cmd_convert = {
     .name = "convert",
-    .summary = "meshes to STL, OBJ, PLY, ITRI; voxels to NanoVDB; recordings: CSV",
+    .summary = "meshes to STL, OBJ, PLY, ITRI; voxels to NVDB; recordings to CSV",
     .usage = usage,
     .description =
         "Reads every format that feeler knows (STL, OBJ, PLY, ITRI; through the import helper "

@@ -112,7 +112,7 @@ expect 2 feeler info "$ball" --features
 expect 0 feeler info "$scratch/ball/scene.json" --png x.png --size 64x48 --view left
 file -b x.png | grep -q 'PNG image data, 64 x 48' && pass || fail "x.png is no picture of 64 x 48"
 rm x.png
-for ending in obj ply stl; do
+for ending in obj ply itri stl; do
   expect 0 feeler convert "$ball" b.$ending
   expect 0 feeler info b.$ending --json
   json ".files[0].triangles == $(feeler info "$ball" --json | jq '.files[0].triangles')"
@@ -123,7 +123,7 @@ ln b.obj link.obj
 expect 2 feeler convert b.obj link.obj
 expect 0 feeler convert b.obj b.obj --force
 expect 2 feeler convert b.obj b.xyz
-says '\.stl, \.obj and \.ply'
+says '\.stl, \.obj, \.ply and \.itri'
 expect 2 feeler convert b.obj
 expect 2 feeler convert "$ball" x.stl --group nothing
 says 'no group'

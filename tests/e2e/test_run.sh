@@ -109,7 +109,7 @@ refuse 2 "is for --engine coherent" run $scene --tests 2000
 refuse 2 "is for --engine coherent" run $scene --max-time 100
 refuse 2 "give one of them" run $scene --engine coherent --tests 2000 --max-time 100
 expect 0 feeler run $scene --hand path:turn --frames 100 --engine coherent --max-time 200 --record timed.mcap
-says 'point tests take 200 us'
+tells 'point tests take 200 us'
 expect 0 feeler replay timed.mcap --json
 json '.same'
 expect 0 feeler run $scene --hand path:turn --frames 300 --json
