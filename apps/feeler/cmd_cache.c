@@ -6,6 +6,7 @@
 #include "base/suggest.h"
 #include "command.h"
 #include "feeler/base.h"
+#include "feeler/fit.h"
 #include "feeler/voxel_file.h"
 #include "files.h"
 #include "output.h"
@@ -71,6 +72,36 @@ static void tell_content(flr_cli *cli, const flr_voxmap *voxmap, const flr_shell
     flr_json_set(object, "points", shell ? flr_json_count(shell->total) : json_null());
 }
 
+static bool is_fit(const char *name)
+{
+    const size_t size = strlen(name), ending = strlen(".flrfit");
+    return size > ending && strcmp(name + size - ending, ".flrfit") == 0;
+}
+
+/* Reads a file of the cache and says what is in it. */
+static flr_result open_entry(flr_cli *cli, const char *path, unsigned flags, json_t *object,
+                             flr_error *error)
+{
+    if (is_fit(path)) {
+        flr_fit *fit;
+        flr_result result = flr_fit_read(cli->env, path, &fit, error);
+        if (result != FLR_OK) return result;
+        const flr_fit_info info = flr_fit_get_info(fit);
+        flr_json_set(object, "triangles", flr_json_count(info.triangles));
+        flr_print(cli, "exact geometry, %u triangles, %u samples\n", info.triangles, info.samples);
+        flr_fit_destroy(fit);
+        return FLR_OK;
+    }
+    flr_voxmap *voxmap;
+    flr_shell *shell;
+    flr_result result = flr_voxfile_open(cli->env, path, flags, &voxmap, &shell, error);
+    if (result != FLR_OK) return result;
+    tell_content(cli, voxmap, shell, object);
+    flr_shell_destroy(shell);
+    flr_voxmap_destroy(voxmap);
+    return FLR_OK;
+}
+
 /* A line about one file; is it sound, as far as `flags` ask? */
 static bool tell_entry(flr_cli *cli, const contents *cache, const flr_cache_entry *entry,
                        unsigned flags, json_t *list)
@@ -87,15 +118,9 @@ static bool tell_entry(flr_cli *cli, const contents *cache, const flr_cache_entr
     flr_json_set(object, "bytes", flr_json_count(entry->size));
     flr_json_set(object, "written", flr_json_number((double)entry->modified_ns * 1e-9));
     flr_error error;
-    flr_voxmap *voxmap;
-    flr_shell *shell;
-    flr_result result = flr_voxfile_open(cli->env, path, flags, &voxmap, &shell, &error);
+    flr_result result = open_entry(cli, path, flags, object, &error);
     flr_json_set(object, "sound", json_boolean(result == FLR_OK));
-    if (result == FLR_OK) {
-        tell_content(cli, voxmap, shell, object);
-        flr_shell_destroy(shell);
-        flr_voxmap_destroy(voxmap);
-    } else {
+    if (result != FLR_OK) {
         // the path stands before the colon; here only what is wrong matters
         const char *words = error.message;
         if (!strncmp(words, path, strlen(path))) words += strlen(path) + 2;

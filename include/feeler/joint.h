@@ -16,7 +16,7 @@
  * Joints are solved with the contacts and couplings of the step, in the motions that they leave: they do
  * not drift apart. Parts that a joint ties do not touch each other, unless it says so.
  *
- * Plain data.
+ * Plain data. Thread: any; RT safe.
  */
 #ifndef FEELER_JOINT_H
 #define FEELER_JOINT_H

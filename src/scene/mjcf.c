@@ -19,7 +19,8 @@ typedef struct mjcf {
 /* <default> of a class; none: the outermost one has no class, or is called main. */
 static uint32_t find_class(const flr_xml *x, uint32_t from, const char *name)
 {
-    for (uint32_t d = flr_xml_child(x, from, "default"); d != FLR_XML_NONE; d = flr_xml_sibling(x, d, "default")) {
+    for (uint32_t d = flr_xml_child(x, from, "default"); d != FLR_XML_NONE;
+         d = flr_xml_sibling(x, d, "default")) {
         const char *own = flr_xml_get(x, d, "class");
         if (!name ? from == 0 : own && strcmp(own, name) == 0) return d;
         const uint32_t inner = find_class(x, d, name);
@@ -31,13 +32,16 @@ static uint32_t find_class(const flr_xml *x, uint32_t from, const char *name)
 /* An attribute of an element, or of the defaults of its class. */
 static const char *look_up(const flr_xml *x, uint32_t element, const char *attribute)
 {
-    const char *given = flr_xml_get(x, element, attribute), *name = flr_xml_get(x, element, "class");
+    const char *given = flr_xml_get(x, element, attribute),
+               *name = flr_xml_get(x, element, "class");
     if (given) return given;
-    for (uint32_t up = x->elements[element].parent; !name && up != FLR_XML_NONE; up = x->elements[up].parent)
+    for (uint32_t up = x->elements[element].parent; !name && up != FLR_XML_NONE;
+         up = x->elements[up].parent)
         name = flr_xml_get(x, up, "childclass");
     uint32_t at = find_class(x, 0, name);
     if (at == FLR_XML_NONE) at = find_class(x, 0, NULL);
-    for (; at != FLR_XML_NONE && strcmp(x->elements[at].name, "default") == 0; at = x->elements[at].parent) {
+    for (; at != FLR_XML_NONE && strcmp(x->elements[at].name, "default") == 0;
+         at = x->elements[at].parent) {
         const uint32_t like = flr_xml_child(x, at, x->elements[element].name);
         const char *usual = like == FLR_XML_NONE ? NULL : flr_xml_get(x, like, attribute);
         if (usual) return usual;
@@ -45,7 +49,8 @@ static const char *look_up(const flr_xml *x, uint32_t element, const char *attri
     return NULL;
 }
 
-static bool read_numbers(const mjcf *m, uint32_t element, const char *attribute, double *to, int count)
+static bool read_numbers(const mjcf *m, uint32_t element, const char *attribute, double *to,
+                         int count)
 {
     return flr_robot_numbers(m->r, element, look_up(m->r->xml, element, attribute), to, count);
 }
@@ -74,11 +79,13 @@ static bool read_pose(const mjcf *m, uint32_t element, flr_pose *T)
         return flr_robot_fail(m->r, element, "xyaxes and zaxis are not read; write quat or euler");
     *T = flr_pose_make(flr_vec3_make(p[0], p[1], p[2]), flr_quat_identity());
     const flr_quat given = flr_quat_make(q[0], q[1], q[2], q[3]);
-    if (!(flr_quat_dot(given, given) > 1e-12)) return flr_robot_fail(m->r, element, "a quaternion is zero");
+    if (!(flr_quat_dot(given, given) > 1e-12))
+        return flr_robot_fail(m->r, element, "a quaternion is zero");
     T->q = flr_quat_normalize(given);
     if (look_up(x, element, "euler")) T->q = from_euler(m, e);
     if (look_up(x, element, "axisangle"))
-        T->q = flr_quat_from_axis_angle(flr_vec3_normalize(flr_vec3_make(a[0], a[1], a[2])), a[3] * m->angle);
+        T->q = flr_quat_from_axis_angle(flr_vec3_normalize(flr_vec3_make(a[0], a[1], a[2])),
+                                        a[3] * m->angle);
     return true;
 }
 
@@ -90,7 +97,8 @@ static bool load_mesh(const mjcf *m, uint32_t geom, flr_mesh **mesh)
     const char *wanted = look_up(x, geom, "mesh");
     for (uint32_t assets = flr_xml_child(x, 0, "asset"); wanted && assets != FLR_XML_NONE;
          assets = flr_xml_sibling(x, assets, "asset"))
-        for (uint32_t a = flr_xml_child(x, assets, "mesh"); a != FLR_XML_NONE; a = flr_xml_sibling(x, a, "mesh")) {
+        for (uint32_t a = flr_xml_child(x, assets, "mesh"); a != FLR_XML_NONE;
+             a = flr_xml_sibling(x, a, "mesh")) {
             const char *file = flr_xml_get(x, a, "file"), *name = flr_xml_get(x, a, "name");
             char path[FLR_ROBOT_PATH], stem[FLR_ROBOT_NAME];
             if (!file) continue;
@@ -120,17 +128,19 @@ static flr_pose along(const double f[6], double *length)
 static bool make_shape(const mjcf *m, uint32_t geom, const char *type, flr_pose *T, flr_mesh **mesh)
 {
     double size[3] = {0}, ends[6] = {0}, length;
-    if (!read_numbers(m, geom, "size", size, strcmp(type, "box") == 0      ? 3
-                                             : strcmp(type, "sphere") == 0 ? 1
-                                             : look_up(m->r->xml, geom, "fromto") ? 1
-                                                                                  : 2) ||
+    if (!read_numbers(m, geom, "size", size,
+                      strcmp(type, "box") == 0             ? 3
+                      : strcmp(type, "sphere") == 0        ? 1
+                      : look_up(m->r->xml, geom, "fromto") ? 1
+                                                           : 2) ||
         !read_numbers(m, geom, "fromto", ends, 6))
         return false;
     length = 2 * size[1];
     if (look_up(m->r->xml, geom, "fromto")) *T = along(ends, &length);
     if (strcmp(type, "box") == 0 && size[0] > 0 && size[1] > 0 && size[2] > 0)
         return flr_robot_box(m->r, flr_vec3_make(2 * size[0], 2 * size[1], 2 * size[2]), mesh);
-    if (strcmp(type, "sphere") == 0 && size[0] > 0) return flr_robot_round(m->r, size[0], 0, true, mesh);
+    if (strcmp(type, "sphere") == 0 && size[0] > 0)
+        return flr_robot_round(m->r, size[0], 0, true, mesh);
     if (strcmp(type, "box") != 0 && strcmp(type, "sphere") != 0 && size[0] > 0 && length > 0)
         return flr_robot_round(m->r, size[0], length, strcmp(type, "capsule") == 0, mesh);
     return flr_robot_fail(m->r, geom, "a %s needs a size above 0", type);
@@ -149,11 +159,14 @@ static bool read_geom(const mjcf *m, uint32_t geom, uint32_t link)
     flr_mesh *mesh;
     double rgba[4] = {0.5, 0.5, 0.5, 1};
     if (!read_pose(m, geom, &T) || !read_numbers(m, geom, "rgba", rgba, 4) ||
-        !(strcmp(type, "mesh") == 0 ? load_mesh(m, geom, &mesh) : make_shape(m, geom, type, &T, &mesh)))
+        !(strcmp(type, "mesh") == 0 ? load_mesh(m, geom, &mesh)
+                                    : make_shape(m, geom, type, &T, &mesh)))
         return false;
     uint32_t colour = 0;
-    for (int i = 0; i < 3; i++) colour = colour << 8 | (uint32_t)lround(255 * fmin(fmax(rgba[i], 0), 1));
-    return flr_robot_add_part(m->r, link, mesh, T, look_up(x, geom, "rgba") ? colour : FLR_SCENE_NO_COLOUR);
+    for (int i = 0; i < 3; i++)
+        colour = colour << 8 | (uint32_t)lround(255 * fmin(fmax(rgba[i], 0), 1));
+    return flr_robot_add_part(m->r, link, mesh, T,
+                              look_up(x, geom, "rgba") ? colour : FLR_SCENE_NO_COLOUR);
 }
 
 /* ---- bodies ---- */
@@ -163,23 +176,32 @@ static bool read_joint(const mjcf *m, uint32_t element, flr_pose T_world_body, f
 {
     const flr_xml *x = m->r->xml;
     const char *type = look_up(x, element, "type"), *limited = look_up(x, element, "limited");
-    const bool free = strcmp(x->elements[element].name, "freejoint") == 0 || (type && strcmp(type, "free") == 0);
+    const bool free =
+        strcmp(x->elements[element].name, "freejoint") == 0 || (type && strcmp(type, "free") == 0);
     const bool ball = type && strcmp(type, "ball") == 0, slide = type && strcmp(type, "slide") == 0;
-    double p[3] = {0}, axis[3] = {0, 0, 1}, range[2] = {0}, friction = 0, damping = 0, stiffness = 0, rest = 0;
+    double p[3] = {0}, axis[3] = {0, 0, 1}, range[2] = {0}, friction = 0, damping = 0,
+           stiffness = 0, rest = 0;
     if (type && !free && !ball && !slide && strcmp(type, "hinge") != 0)
         return flr_robot_fail(m->r, element, "\"%.40s\" is no type of joint", type);
     if (!read_numbers(m, element, "pos", p, 3) || !read_numbers(m, element, "axis", axis, 3) ||
-        !read_numbers(m, element, "range", range, 2) || !read_numbers(m, element, "frictionloss", &friction, 1) ||
-        !read_numbers(m, element, "damping", &damping, 1) || !read_numbers(m, element, "stiffness", &stiffness, 1) ||
+        !read_numbers(m, element, "range", range, 2) ||
+        !read_numbers(m, element, "frictionloss", &friction, 1) ||
+        !read_numbers(m, element, "damping", &damping, 1) ||
+        !read_numbers(m, element, "stiffness", &stiffness, 1) ||
         !read_numbers(m, element, "springref", &rest, 1))
         return false;
     *j = flr_default_joint();
-    j->kind = free ? FLR_JOINT_KINDS : ball ? FLR_JOINT_BALL : slide ? FLR_JOINT_PRISMATIC : FLR_JOINT_REVOLUTE;
+    j->kind = free    ? FLR_JOINT_KINDS
+              : ball  ? FLR_JOINT_BALL
+              : slide ? FLR_JOINT_PRISMATIC
+                      : FLR_JOINT_REVOLUTE;
     j->point = flr_pose_apply(T_world_body, flr_vec3_make(p[0], p[1], p[2]));
     j->axis = flr_pose_apply_vector(T_world_body, flr_vec3_make(axis[0], axis[1], axis[2]));
-    if (!(flr_vec3_length2(j->axis) > 0)) return flr_robot_fail(m->r, element, "the axis of a joint is zero");
+    if (!(flr_vec3_length2(j->axis) > 0))
+        return flr_robot_fail(m->r, element, "the axis of a joint is zero");
     if (range[0] > range[1])
-        return flr_robot_fail(m->r, element, "the limits of a joint are reversed: %g is above %g", range[0], range[1]);
+        return flr_robot_fail(m->r, element, "the limits of a joint are reversed: %g is above %g",
+                              range[0], range[1]);
     const double unit = slide ? 1 : m->angle;
     const bool off = limited && strcmp(limited, "false") == 0;
     *(slide ? &j->slide : &j->turn) = (flr_joint_axis){.limited = range[1] > range[0] && !off,
@@ -194,17 +216,23 @@ static bool read_joint(const mjcf *m, uint32_t element, flr_pose T_world_body, f
 }
 
 /* A body with several joints hangs on the last one; each of the others moves a link without a shape. */
-static bool read_joints(const mjcf *m, uint32_t body, const char *name, flr_pose T, uint32_t parent, uint32_t *link)
+static bool read_joints(const mjcf *m, uint32_t body, const char *name, flr_pose T, uint32_t parent,
+                        uint32_t *link)
 {
     const flr_xml *x = m->r->xml;
     uint32_t count = 0, done = 0;
-    for (uint32_t j = flr_xml_child(x, body, NULL); j != FLR_XML_NONE; j = flr_xml_sibling(x, j, NULL))
-        count += strcmp(x->elements[j].name, "joint") == 0 || strcmp(x->elements[j].name, "freejoint") == 0;
+    for (uint32_t j = flr_xml_child(x, body, NULL); j != FLR_XML_NONE;
+         j = flr_xml_sibling(x, j, NULL))
+        count += strcmp(x->elements[j].name, "joint") == 0 ||
+                 strcmp(x->elements[j].name, "freejoint") == 0;
     const bool moving = count > 0 || (parent != FLR_XML_NONE && m->r->links[parent].moving);
     flr_joint joint = flr_default_joint();
     joint.point = T.p;
-    for (uint32_t j = flr_xml_child(x, body, NULL); j != FLR_XML_NONE; j = flr_xml_sibling(x, j, NULL)) {
-        if (strcmp(x->elements[j].name, "joint") != 0 && strcmp(x->elements[j].name, "freejoint") != 0) continue;
+    for (uint32_t j = flr_xml_child(x, body, NULL); j != FLR_XML_NONE;
+         j = flr_xml_sibling(x, j, NULL)) {
+        if (strcmp(x->elements[j].name, "joint") != 0 &&
+            strcmp(x->elements[j].name, "freejoint") != 0)
+            continue;
         if (!read_joint(m, j, T, &joint) ||
             !flr_robot_add_link(m->r, ++done == count ? name : "hidden link", T, true, link))
             return false;
@@ -235,11 +263,14 @@ static bool read_body(const mjcf *m, uint32_t body, flr_pose T_parent, uint32_t 
         if (inertial != FLR_XML_NONE && !read_numbers(m, inertial, "mass", &mass, 1)) return false;
         m->r->links[link].mass = fmax(mass, 0);
     }
-    for (uint32_t g = flr_xml_child(x, body, "geom"); g != FLR_XML_NONE; g = flr_xml_sibling(x, g, "geom")) {
-        if (link == FLR_XML_NONE && !flr_robot_add_link(m->r, "world", T, false, &link)) return false;
+    for (uint32_t g = flr_xml_child(x, body, "geom"); g != FLR_XML_NONE;
+         g = flr_xml_sibling(x, g, "geom")) {
+        if (link == FLR_XML_NONE && !flr_robot_add_link(m->r, "world", T, false, &link))
+            return false;
         if (!read_geom(m, g, link)) return false;
     }
-    for (uint32_t b = flr_xml_child(x, body, "body"); b != FLR_XML_NONE; b = flr_xml_sibling(x, b, "body"))
+    for (uint32_t b = flr_xml_child(x, body, "body"); b != FLR_XML_NONE;
+         b = flr_xml_sibling(x, b, "body"))
         if (!read_body(m, b, T, world ? FLR_XML_NONE : link)) return false;
     return true;
 }
@@ -258,21 +289,26 @@ static bool read_equalities(const mjcf *m)
     const flr_xml *x = m->r->xml;
     const uint32_t all = flr_xml_child(x, 0, "equality");
     if (all == FLR_XML_NONE) return true;
-    for (uint32_t e = flr_xml_child(x, all, NULL); e != FLR_XML_NONE; e = flr_xml_sibling(x, e, NULL)) {
-        const char *kind = x->elements[e].name, *one = flr_xml_get(x, e, "body1"), *other = flr_xml_get(x, e, "body2");
+    for (uint32_t e = flr_xml_child(x, all, NULL); e != FLR_XML_NONE;
+         e = flr_xml_sibling(x, e, NULL)) {
+        const char *kind = x->elements[e].name, *one = flr_xml_get(x, e, "body1"),
+                   *other = flr_xml_get(x, e, "body2");
         const bool connect = strcmp(kind, "connect") == 0;
         if ((!connect && strcmp(kind, "weld") != 0) || !one) {
-            if (!flr_robot_note(m->r, e, "an equality of type %.40s is left out", kind)) return false;
+            if (!flr_robot_note(m->r, e, "an equality of type %.40s is left out", kind))
+                return false;
             continue;
         }
         const uint32_t b = find_link(m->r, one), a = other ? find_link(m->r, other) : FLR_XML_NONE;
         if (b == FLR_XML_NONE || (other && a == FLR_XML_NONE))
-            return flr_robot_fail(m->r, e, "there is no body \"%.60s\"", b == FLR_XML_NONE ? one : other);
+            return flr_robot_fail(m->r, e, "there is no body \"%.60s\"",
+                                  b == FLR_XML_NONE ? one : other);
         double anchor[3] = {0};
         if (!flr_robot_numbers(m->r, e, flr_xml_get(x, e, "anchor"), anchor, 3)) return false;
         flr_joint joint = flr_default_joint();
         joint.kind = connect ? FLR_JOINT_BALL : FLR_JOINT_FIXED;
-        joint.point = flr_pose_apply(m->r->links[b].T_world_link, flr_vec3_make(anchor[0], anchor[1], anchor[2]));
+        joint.point = flr_pose_apply(m->r->links[b].T_world_link,
+                                     flr_vec3_make(anchor[0], anchor[1], anchor[2]));
         const char *name = flr_xml_get(x, e, "name");
         if (!flr_robot_add_joint(m->r, name ? name : kind, a, b, &joint)) return false;
     }
@@ -283,7 +319,8 @@ bool flr_mjcf_read(flr_robot *r)
 {
     const flr_xml *x = r->xml;
     mjcf m = {.r = r, .angle = 3.14159265358979323846 / 180, .euler = "xyz", .mesh_folder = ""};
-    for (uint32_t c = flr_xml_child(x, 0, "compiler"); c != FLR_XML_NONE; c = flr_xml_sibling(x, c, "compiler")) {
+    for (uint32_t c = flr_xml_child(x, 0, "compiler"); c != FLR_XML_NONE;
+         c = flr_xml_sibling(x, c, "compiler")) {
         const char *angle = flr_xml_get(x, c, "angle"), *order = flr_xml_get(x, c, "eulerseq"),
                    *folder = flr_xml_get(x, c, "meshdir");
         if (angle && strcmp(angle, "radian") == 0) m.angle = 1;
@@ -294,7 +331,8 @@ bool flr_mjcf_read(flr_robot *r)
     }
     for (uint32_t i = 0; i < x->count; i++)
         if (strcmp(x->elements[i].name, "include") == 0)
-            return flr_robot_fail(r, i, "files that include others are not read; save the compiled model first");
+            return flr_robot_fail(
+                r, i, "files that include others are not read; save the compiled model first");
     const uint32_t world = flr_xml_child(x, 0, "worldbody");
     if (world == FLR_XML_NONE) return flr_robot_fail(r, 0, "there is no <worldbody>");
     return read_body(&m, world, flr_pose_identity(), FLR_XML_NONE) && read_equalities(&m);

@@ -50,15 +50,17 @@ bool flr_robot_note(flr_robot *r, uint32_t element, const char *format, ...)
     return true;
 }
 
-bool flr_robot_numbers(const flr_robot *r, uint32_t element, const char *text, double *to, int count)
+bool flr_robot_numbers(const flr_robot *r, uint32_t element, const char *text, double *to,
+                       int count)
 {
     if (!text) return true;
     for (int i = 0; i < count; i++) {
         const char *end;
         while (*text == ' ' || *text == '\t' || *text == '\n' || *text == '\r') text++;
-        if (flr_number_parse(text, &to[i], &end, NULL) != FLR_OK || end == text || !isfinite(to[i]) ||
-            fabs(to[i]) > 1e9)
-            return flr_robot_fail(r, element, "%d numbers were expected, not \"%.40s\"", count, text);
+        if (flr_number_parse(text, &to[i], &end, NULL) != FLR_OK || end == text ||
+            !isfinite(to[i]) || fabs(to[i]) > 1e9)
+            return flr_robot_fail(r, element, "%d numbers were expected, not \"%.40s\"", count,
+                                  text);
         text = end;
     }
     return true;
@@ -84,7 +86,8 @@ static bool is_taken(const flr_robot *r, const char *name)
     return false;
 }
 
-bool flr_robot_add_link(flr_robot *r, const char *name, flr_pose T_world_link, bool moving, uint32_t *link)
+bool flr_robot_add_link(flr_robot *r, const char *name, flr_pose T_world_link, bool moving,
+                        uint32_t *link)
 {
     void *list = r->links;
     if (r->link_count == FLR_ROBOT_LINKS) {
@@ -104,7 +107,8 @@ bool flr_robot_add_link(flr_robot *r, const char *name, flr_pose T_world_link, b
     return true;
 }
 
-bool flr_robot_add_part(flr_robot *r, uint32_t link, flr_mesh *mesh, flr_pose T_link_part, uint32_t colour)
+bool flr_robot_add_part(flr_robot *r, uint32_t link, flr_mesh *mesh, flr_pose T_link_part,
+                        uint32_t colour)
 {
     void *list = r->parts;
     if (!make_room(r, &list, &r->part_room, r->part_count, sizeof *r->parts)) {
@@ -120,7 +124,8 @@ bool flr_robot_add_part(flr_robot *r, uint32_t link, flr_mesh *mesh, flr_pose T_
     return true;
 }
 
-bool flr_robot_add_joint(flr_robot *r, const char *name, uint32_t a, uint32_t b, const flr_joint *joint)
+bool flr_robot_add_joint(flr_robot *r, const char *name, uint32_t a, uint32_t b,
+                         const flr_joint *joint)
 {
     void *list = r->joints;
     if (!make_room(r, &list, &r->joint_room, r->joint_count, sizeof *r->joints)) return false;
@@ -151,8 +156,9 @@ static bool make_mesh(const flr_robot *r, const flr_vec3 *vertices, uint32_t cou
 
 bool flr_robot_box(flr_robot *r, flr_vec3 size, flr_mesh **mesh)
 {
-    static const int corners[12][3] = {{0, 3, 1}, {0, 2, 3}, {4, 5, 7}, {4, 7, 6}, {0, 1, 5}, {0, 5, 4},
-                                       {2, 7, 3}, {2, 6, 7}, {0, 6, 2}, {0, 4, 6}, {1, 3, 7}, {1, 7, 5}};
+    static const int corners[12][3] = {{0, 3, 1}, {0, 2, 3}, {4, 5, 7}, {4, 7, 6},
+                                       {0, 1, 5}, {0, 5, 4}, {2, 7, 3}, {2, 6, 7},
+                                       {0, 6, 2}, {0, 4, 6}, {1, 3, 7}, {1, 7, 5}};
     flr_vec3 v[36];
     for (int i = 0; i < 36; i++) {
         const int c = corners[i / 3][i % 3];
@@ -182,8 +188,10 @@ bool flr_robot_round(flr_robot *r, double radius, double length, bool round_ends
         const double a = 1.5707963267948966 * i / ARC;
         outline[count][0] = radius * sin(a), outline[count++][1] = length / 2 + radius * cos(a);
     }
-    const double flat[4][2] = {{0, -length / 2}, {radius, -length / 2}, {radius, length / 2}, {0, length / 2}};
-    for (int i = 0; !round_ends && i < 4; i++) outline[count][0] = flat[i][0], outline[count++][1] = flat[i][1];
+    const double flat[4][2] = {
+        {0, -length / 2}, {radius, -length / 2}, {radius, length / 2}, {0, length / 2}};
+    for (int i = 0; !round_ends && i < 4; i++)
+        outline[count][0] = flat[i][0], outline[count++][1] = flat[i][1];
     outline[0][0] = outline[count - 1][0] = 0; /* on the axis, exactly */
     flr_vec3 *v = calloc((size_t)POINTS * SIDES * 6, sizeof *v);
     uint32_t n = 0;
@@ -216,7 +224,9 @@ static bool find_file(const flr_robot *r, const char *file, char path[FLR_ROBOT_
     for (int level = 0; level < 4; level++) {
         for (int i = 0; i < 2; i++) {
             snprintf(path, FLR_ROBOT_PATH, "%s%s", up, i ? inside : rest);
-            if (flr_path_look(r->def->env, path, &info, NULL) == FLR_OK && info.kind == FLR_PATH_FILE) return true;
+            if (flr_path_look(r->def->env, path, &info, NULL) == FLR_OK &&
+                info.kind == FLR_PATH_FILE)
+                return true;
         }
         if (!package || strlen(up) + 4 >= sizeof up) break;
         strcat(up, "../");
@@ -224,12 +234,14 @@ static bool find_file(const flr_robot *r, const char *file, char path[FLR_ROBOT_
     return false;
 }
 
-bool flr_robot_load(flr_robot *r, uint32_t element, const char *file, flr_vec3 scale, flr_mesh **mesh)
+bool flr_robot_load(flr_robot *r, uint32_t element, const char *file, flr_vec3 scale,
+                    flr_mesh **mesh)
 {
     char path[FLR_ROBOT_PATH];
     flr_error why;
     flr_mesh *read;
-    if (!find_file(r, file, path)) return flr_robot_fail(r, element, "the mesh \"%.200s\" is not there", file);
+    if (!find_file(r, file, path))
+        return flr_robot_fail(r, element, "the mesh \"%.200s\" is not there", file);
     flr_mesh_options options = r->def->options;
     const char *dot = strrchr(path, '.');
     if (!dot || strcasecmp(dot, ".dae") != 0) options.unit = 1; /* metres, in both formats */
@@ -244,7 +256,9 @@ bool flr_robot_load(flr_robot *r, uint32_t element, const char *file, flr_vec3 s
                                     read->vertices[i].z * scale.z);
     for (uint32_t i = 0; ok && i < read->triangle_count; i++) {
         triangles[i] = read->triangles[i];
-        if (mirrored) triangles[i].v[1] = read->triangles[i].v[2], triangles[i].v[2] = read->triangles[i].v[1];
+        if (mirrored)
+            triangles[i].v[1] = read->triangles[i].v[2],
+            triangles[i].v[2] = read->triangles[i].v[1];
     }
     flr_mesh_def def = flr_default_mesh_def();
     def.vertices = vertices, def.vertex_count = read->vertex_count;
@@ -302,13 +316,15 @@ static void fill_scene(const flr_robot *r, robot_texts *t, flr_scene *scene)
     uint32_t *numbers = calloc(r->link_count + 1u, sizeof *numbers);
     for (uint32_t i = 0; i < r->link_count; i++)
         if (r->links[i].parts > 1)
-            t->groups[t->group_count++] = (flr_scene_group){.name = r->links[i].name, .rigid = true};
+            t->groups[t->group_count++] =
+                (flr_scene_group){.name = r->links[i].name, .rigid = true};
     for (uint32_t i = 0; i < r->part_count; i++) {
         const flr_robot_part *from = &r->parts[i];
         const flr_robot_link *link = &r->links[from->link];
         const bool several = link->parts > 1;
         if (several)
-            snprintf(t->names[i], sizeof t->names[i], "%s:%u", link->name, numbers ? ++numbers[from->link] : i);
+            snprintf(t->names[i], sizeof t->names[i], "%s:%u", link->name,
+                     numbers ? ++numbers[from->link] : i);
         else
             snprintf(t->names[i], sizeof t->names[i], "%s", link->name);
         t->parts[i] = flr_default_scene_part();
@@ -358,10 +374,8 @@ static flr_result write_scene(const flr_robot *r, flr_scene_import_report *repor
         fill_scene(r, &t, &scene);
         result = flr_scene_write(r->def->env, r->def->out, &scene, error);
     }
-    *report = (flr_scene_import_report){.parts = r->part_count,
-                                        .groups = t.group_count,
-                                        .shapes = r->part_count,
-                                        .up = FLR_AXIS_Z};
+    *report = (flr_scene_import_report){
+        .parts = r->part_count, .groups = t.group_count, .shapes = r->part_count, .up = FLR_AXIS_Z};
     for (uint32_t i = 0; i < r->part_count; i++) {
         report->moving += r->links[r->parts[i].link].moving;
         report->hidden += r->parts[i].hidden;
@@ -396,14 +410,16 @@ bool flr_robot_recognize(flr_env *env, const char *path)
     bool robot = false;
     if (flr_file_read_all(env, path, FLR_XML_MAX_BYTES, &text, NULL) != FLR_OK) return false;
     if (flr_xml_parse(path, text.bytes, text.size, &xml, NULL) == FLR_OK) {
-        robot = strcmp(xml.elements[0].name, "mujoco") == 0 || strcmp(xml.elements[0].name, "robot") == 0;
+        robot = strcmp(xml.elements[0].name, "mujoco") == 0 ||
+                strcmp(xml.elements[0].name, "robot") == 0;
         flr_xml_free(&xml);
     }
     flr_blob_free(&text);
     return robot;
 }
 
-flr_result flr_robot_import(const flr_scene_import_def *def, flr_scene_import_report *report, flr_error *error)
+flr_result flr_robot_import(const flr_scene_import_def *def, flr_scene_import_report *report,
+                            flr_error *error)
 {
     flr_error why = {0};
     flr_blob text = {0};
@@ -417,9 +433,10 @@ flr_result flr_robot_import(const flr_scene_import_def *def, flr_scene_import_re
     const char *slash = strrchr(r.file, '/');
     snprintf(r.folder, sizeof r.folder, "%.*s", slash ? (int)(slash + 1 - r.file) : 0, r.file);
     const char *root = xml.elements[0].name;
-    bool ok = strcmp(root, "robot") == 0    ? flr_urdf_read(&r)
-              : strcmp(root, "mujoco") == 0 ? flr_mjcf_read(&r)
-                                            : flr_robot_fail(&r, 0, "is neither URDF nor MJCF: its root is <%.40s>", root);
+    bool ok = strcmp(root, "robot") == 0 ? flr_urdf_read(&r)
+              : strcmp(root, "mujoco") == 0
+                  ? flr_mjcf_read(&r)
+                  : flr_robot_fail(&r, 0, "is neither URDF nor MJCF: its root is <%.40s>", root);
     if (ok && r.link_count == 0) ok = flr_robot_fail(&r, 0, "the robot has no links");
     ok = ok && mark_links(&r);
     if (ok) {

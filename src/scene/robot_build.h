@@ -56,12 +56,15 @@ bool flr_robot_add_part(flr_robot *robot, uint32_t link, flr_mesh *mesh, flr_pos
 bool flr_robot_add_joint(flr_robot *robot, const char *name, uint32_t a, uint32_t b,
                          const flr_joint *joint);
 /* The mesh of a file, scaled. "package://x/y" is looked for as x/y and y from the description's folder upwards. */
-bool flr_robot_load(flr_robot *robot, uint32_t element, const char *file, flr_vec3 scale, flr_mesh **mesh);
+bool flr_robot_load(flr_robot *robot, uint32_t element, const char *file, flr_vec3 scale,
+                    flr_mesh **mesh);
 /* Around the origin; a cylinder along z, its ends round: a capsule. */
 bool flr_robot_box(flr_robot *robot, flr_vec3 size, flr_mesh **mesh);
-bool flr_robot_round(flr_robot *robot, double radius, double length, bool round_ends, flr_mesh **mesh);
+bool flr_robot_round(flr_robot *robot, double radius, double length, bool round_ends,
+                     flr_mesh **mesh);
 /* `count` numbers of an attribute, which may be NULL: then they stay. */
-bool flr_robot_numbers(const flr_robot *robot, uint32_t element, const char *text, double *to, int count);
+bool flr_robot_numbers(const flr_robot *robot, uint32_t element, const char *text, double *to,
+                       int count);
 
 /* The readers: fill the robot from its file. */
 bool flr_urdf_read(flr_robot *robot);

@@ -35,16 +35,19 @@ static uint32_t read_colour(const flr_robot *r, uint32_t visual)
     if (material == FLR_XML_NONE) return FLR_SCENE_NO_COLOUR;
     uint32_t colour = flr_xml_child(x, material, "color");
     const char *name = flr_xml_get(x, material, "name");
-    for (uint32_t m = flr_xml_child(x, 0, "material"); colour == FLR_XML_NONE && name && m != FLR_XML_NONE;
+    for (uint32_t m = flr_xml_child(x, 0, "material");
+         colour == FLR_XML_NONE && name && m != FLR_XML_NONE;
          m = flr_xml_sibling(x, m, "material")) {
         const char *other = flr_xml_get(x, m, "name");
         if (other && strcmp(other, name) == 0) colour = flr_xml_child(x, m, "color");
     }
     double rgba[4] = {0.5, 0.5, 0.5, 1};
-    if (colour == FLR_XML_NONE || !flr_robot_numbers(r, colour, flr_xml_get(x, colour, "rgba"), rgba, 4))
+    if (colour == FLR_XML_NONE ||
+        !flr_robot_numbers(r, colour, flr_xml_get(x, colour, "rgba"), rgba, 4))
         return FLR_SCENE_NO_COLOUR;
     uint32_t packed = 0;
-    for (int i = 0; i < 3; i++) packed = packed << 8 | (uint32_t)lround(255 * fmin(fmax(rgba[i], 0), 1));
+    for (int i = 0; i < 3; i++)
+        packed = packed << 8 | (uint32_t)lround(255 * fmin(fmax(rgba[i], 0), 1));
     return packed;
 }
 
@@ -77,8 +80,10 @@ static bool read_shape(flr_robot *r, uint32_t geometry, flr_mesh **mesh)
 /* What is seen of a link; where nothing is, what touches. */
 static bool read_shapes(flr_robot *r, uint32_t element, uint32_t link)
 {
-    const char *what = flr_xml_child(r->xml, element, "visual") != FLR_XML_NONE ? "visual" : "collision";
-    for (uint32_t v = flr_xml_child(r->xml, element, what); v != FLR_XML_NONE; v = flr_xml_sibling(r->xml, v, what)) {
+    const char *what =
+        flr_xml_child(r->xml, element, "visual") != FLR_XML_NONE ? "visual" : "collision";
+    for (uint32_t v = flr_xml_child(r->xml, element, what); v != FLR_XML_NONE;
+         v = flr_xml_sibling(r->xml, v, what)) {
         const uint32_t geometry = flr_xml_child(r->xml, v, "geometry");
         flr_pose T;
         flr_mesh *mesh;
@@ -88,9 +93,12 @@ static bool read_shapes(flr_robot *r, uint32_t element, uint32_t link)
             return false;
     }
     const uint32_t inertial = flr_xml_child(r->xml, element, "inertial");
-    const uint32_t mass = inertial == FLR_XML_NONE ? inertial : flr_xml_child(r->xml, inertial, "mass");
+    const uint32_t mass =
+        inertial == FLR_XML_NONE ? inertial : flr_xml_child(r->xml, inertial, "mass");
     double kg = 0;
-    if (mass != FLR_XML_NONE && !flr_robot_numbers(r, mass, flr_xml_get(r->xml, mass, "value"), &kg, 1)) return false;
+    if (mass != FLR_XML_NONE &&
+        !flr_robot_numbers(r, mass, flr_xml_get(r->xml, mass, "value"), &kg, 1))
+        return false;
     r->links[link].mass = kg > 0 ? kg : 0;
     return true;
 }
@@ -107,43 +115,57 @@ static bool read_motion(const flr_robot *r, uint32_t element, flr_joint *j)
     static const struct {
         const char *name;
         flr_joint_kind kind;
-    } kinds[] = {{"fixed", FLR_JOINT_FIXED},         {"revolute", FLR_JOINT_REVOLUTE}, {"continuous", FLR_JOINT_REVOLUTE},
-                 {"prismatic", FLR_JOINT_PRISMATIC}, {"planar", FLR_JOINT_PLANAR},     {"floating", FLR_JOINT_KINDS}};
+    } kinds[] = {{"fixed", FLR_JOINT_FIXED},         {"revolute", FLR_JOINT_REVOLUTE},
+                 {"continuous", FLR_JOINT_REVOLUTE}, {"prismatic", FLR_JOINT_PRISMATIC},
+                 {"planar", FLR_JOINT_PLANAR},       {"floating", FLR_JOINT_KINDS}};
     const flr_xml *x = r->xml;
     const char *type = flr_xml_get(x, element, "type");
     size_t i = 0;
     while (i < 6 && (!type || strcmp(kinds[i].name, type) != 0)) i++;
-    if (i == 6) return flr_robot_fail(r, element, "\"%.40s\" is no type of joint", type ? type : "");
+    if (i == 6)
+        return flr_robot_fail(r, element, "\"%.40s\" is no type of joint", type ? type : "");
     j->kind = kinds[i].kind;
     double axis[3] = {1, 0, 0}, low = 0, high = 0, friction = 0, damping = 0;
-    const uint32_t a = flr_xml_child(x, element, "axis"), limit = flr_xml_child(x, element, "limit"),
+    const uint32_t a = flr_xml_child(x, element, "axis"),
+                   limit = flr_xml_child(x, element, "limit"),
                    dynamics = flr_xml_child(x, element, "dynamics");
     if ((a != FLR_XML_NONE && !flr_robot_numbers(r, a, flr_xml_get(x, a, "xyz"), axis, 3)) ||
-        (limit != FLR_XML_NONE && (!flr_robot_numbers(r, limit, flr_xml_get(x, limit, "lower"), &low, 1) ||
-                                   !flr_robot_numbers(r, limit, flr_xml_get(x, limit, "upper"), &high, 1))) ||
+        (limit != FLR_XML_NONE &&
+         (!flr_robot_numbers(r, limit, flr_xml_get(x, limit, "lower"), &low, 1) ||
+          !flr_robot_numbers(r, limit, flr_xml_get(x, limit, "upper"), &high, 1))) ||
         (dynamics != FLR_XML_NONE &&
          (!flr_robot_numbers(r, dynamics, flr_xml_get(x, dynamics, "friction"), &friction, 1) ||
           !flr_robot_numbers(r, dynamics, flr_xml_get(x, dynamics, "damping"), &damping, 1))))
         return false;
     j->axis = flr_vec3_make(axis[0], axis[1], axis[2]);
-    if (!(flr_vec3_length2(j->axis) > 0)) return flr_robot_fail(r, element, "the axis of a joint is zero");
-    if (low > high) return flr_robot_fail(r, element, "the limits of a joint are reversed: %g is above %g", low, high);
+    if (!(flr_vec3_length2(j->axis) > 0))
+        return flr_robot_fail(r, element, "the axis of a joint is zero");
+    if (low > high)
+        return flr_robot_fail(r, element, "the limits of a joint are reversed: %g is above %g", low,
+                              high);
     flr_joint_axis *moves = j->kind == FLR_JOINT_PRISMATIC ? &j->slide : &j->turn;
     const bool limited = limit != FLR_XML_NONE && strcmp(type, "continuous") != 0 && high > low;
-    *moves = (flr_joint_axis){
-        .limited = limited, .low = low, .high = high, .friction = fmax(friction, 0), .damping = fmax(damping, 0)};
+    *moves = (flr_joint_axis){.limited = limited,
+                              .low = low,
+                              .high = high,
+                              .friction = fmax(friction, 0),
+                              .damping = fmax(damping, 0)};
     return true;
 }
 
 /* Reads a link and all that hangs on it. `element` of each link is found by its name. */
-static bool read_link(flr_robot *r, uint32_t element, flr_pose T, bool root, int depth, uint32_t *link)
+static bool read_link(flr_robot *r, uint32_t element, flr_pose T, bool root, int depth,
+                      uint32_t *link)
 {
     const flr_xml *x = r->xml;
     const char *name = flr_xml_get(x, element, "name");
     if (!name || !*name) return flr_robot_fail(r, element, "a link needs a name");
-    if (depth > FLR_XML_MAX_DEPTH) return flr_robot_fail(r, element, "joints form a cycle, or too long a chain");
-    if (!flr_robot_add_link(r, name, T, !root, link) || !read_shapes(r, element, *link)) return false;
-    for (uint32_t j = flr_xml_child(x, 0, "joint"); j != FLR_XML_NONE; j = flr_xml_sibling(x, j, "joint")) {
+    if (depth > FLR_XML_MAX_DEPTH)
+        return flr_robot_fail(r, element, "joints form a cycle, or too long a chain");
+    if (!flr_robot_add_link(r, name, T, !root, link) || !read_shapes(r, element, *link))
+        return false;
+    for (uint32_t j = flr_xml_child(x, 0, "joint"); j != FLR_XML_NONE;
+         j = flr_xml_sibling(x, j, "joint")) {
         const char *parent = end_of(r, j, "parent"), *child = end_of(r, j, "child");
         if (!parent || !child) return flr_robot_fail(r, j, "a joint needs a parent and a child");
         if (strcmp(parent, name) != 0) continue;
@@ -177,18 +199,25 @@ bool flr_urdf_read(flr_robot *r)
     uint32_t root = FLR_XML_NONE, roots = 0, link;
     for (uint32_t i = 0; i < x->count; i++)
         if (strncmp(x->elements[i].name, "xacro:", 6) == 0)
-            return flr_robot_fail(r, i, "this is a xacro file; expand it first: xacro robot.xacro > robot.urdf");
-    for (uint32_t l = flr_xml_child(x, 0, "link"); l != FLR_XML_NONE; l = flr_xml_sibling(x, l, "link")) {
+            return flr_robot_fail(
+                r, i, "this is a xacro file; expand it first: xacro robot.xacro > robot.urdf");
+    for (uint32_t l = flr_xml_child(x, 0, "link"); l != FLR_XML_NONE;
+         l = flr_xml_sibling(x, l, "link")) {
         const char *name = flr_xml_get(x, l, "name");
         uint32_t parents = 0;
-        for (uint32_t j = flr_xml_child(x, 0, "joint"); j != FLR_XML_NONE; j = flr_xml_sibling(x, j, "joint")) {
+        for (uint32_t j = flr_xml_child(x, 0, "joint"); j != FLR_XML_NONE;
+             j = flr_xml_sibling(x, j, "joint")) {
             const char *child = end_of(r, j, "child");
             parents += name && child && strcmp(child, name) == 0;
         }
-        if (parents > 1) return flr_robot_fail(r, l, "link \"%.60s\" is the child of %u joints", name, parents);
+        if (parents > 1)
+            return flr_robot_fail(r, l, "link \"%.60s\" is the child of %u joints", name, parents);
         if (parents == 0) roots++, root = root == FLR_XML_NONE ? l : root;
     }
-    if (root == FLR_XML_NONE) return flr_robot_fail(r, 0, "there is no link that is no child: joints form a cycle");
-    if (roots > 1) return flr_robot_fail(r, root, "%u links are no children of any joint; one is the base", roots);
+    if (root == FLR_XML_NONE)
+        return flr_robot_fail(r, 0, "there is no link that is no child: joints form a cycle");
+    if (roots > 1)
+        return flr_robot_fail(r, root, "%u links are no children of any joint; one is the base",
+                              roots);
     return read_link(r, root, flr_pose_identity(), true, 0, &link);
 }

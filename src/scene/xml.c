@@ -118,7 +118,8 @@ static bool read_attribute(xml_reader *r)
     return decode(r, value) && add_attribute(r, name, value);
 }
 
-static bool add_element(xml_reader *r, const char *name, uint32_t parent, uint32_t last, uint32_t *made)
+static bool add_element(xml_reader *r, const char *name, uint32_t parent, uint32_t last,
+                        uint32_t *made)
 {
     flr_xml *x = r->xml;
     if (x->count == FLR_XML_MAX_ELEMENTS) return fail_xml(r, "too many elements");
@@ -162,7 +163,8 @@ static bool read_tag(xml_reader *r, uint32_t parent, uint32_t last, uint32_t *ma
         if (*closed) return fail_xml(r, "\">\" was expected");
         if (!read_attribute(r)) return false;
     }
-    r->xml->elements[*made].attribute_count = r->xml->attribute_count - r->xml->elements[*made].attribute;
+    r->xml->elements[*made].attribute_count =
+        r->xml->attribute_count - r->xml->elements[*made].attribute;
     return true;
 }
 
@@ -195,8 +197,10 @@ static bool read_all(xml_reader *r)
             bool closed;
             uint32_t made;
             r->at++;
-            if (depth == FLR_XML_MAX_DEPTH) return fail_xml(r, "elements are too deep in each other");
-            if (!read_tag(r, depth ? path[depth - 1] : FLR_XML_NONE, last[depth], &made, &closed)) return false;
+            if (depth == FLR_XML_MAX_DEPTH)
+                return fail_xml(r, "elements are too deep in each other");
+            if (!read_tag(r, depth ? path[depth - 1] : FLR_XML_NONE, last[depth], &made, &closed))
+                return false;
             last[depth] = made;
             if (closed && depth == 0) return true;
             if (closed) continue;
@@ -207,18 +211,26 @@ static bool read_all(xml_reader *r)
     return fail_xml(r, depth ? "the file ends before its elements do" : "there is no element");
 }
 
-flr_result flr_xml_parse(const char *name, const void *bytes, size_t size, flr_xml *xml, flr_error *error)
+flr_result flr_xml_parse(const char *name, const void *bytes, size_t size, flr_xml *xml,
+                         flr_error *error)
 {
     flr_error why = {0};
     *xml = (flr_xml){0};
     if (size > FLR_XML_MAX_BYTES)
-        return flr_fail(error, FLR_TOO_LARGE, "%s: more than %d MiB", name, FLR_XML_MAX_BYTES >> 20);
-    if (size && memchr(bytes, 0, size)) return flr_fail(error, FLR_BAD_INPUT, "%s: is no text", name);
+        return flr_fail(error, FLR_TOO_LARGE, "%s: more than %d MiB", name,
+                        FLR_XML_MAX_BYTES >> 20);
+    if (size && memchr(bytes, 0, size))
+        return flr_fail(error, FLR_BAD_INPUT, "%s: is no text", name);
     xml->text = malloc(size + 1);
     if (!xml->text) return flr_fail(error, FLR_NO_MEMORY, "%s: not enough memory", name);
     if (size) memcpy(xml->text, bytes, size);
     xml->text[size] = 0;
-    xml_reader r = {.name = name, .at = xml->text, .end = xml->text + size, .line = 1, .xml = xml, .error = &why};
+    xml_reader r = {.name = name,
+                    .at = xml->text,
+                    .end = xml->text + size,
+                    .line = 1,
+                    .xml = xml,
+                    .error = &why};
     if (read_all(&r)) return FLR_OK;
     flr_xml_free(xml);
     if (error) *error = why;

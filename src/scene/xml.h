@@ -21,17 +21,18 @@ typedef struct flr_xml_element {
 } flr_xml_element;
 
 typedef struct flr_xml {
-    char *text; /* a copy of the file, cut into names and values */
+    char *text;                /* a copy of the file, cut into names and values */
     flr_xml_element *elements; /* [count]; the first is the root */
     uint32_t count, room;
     struct {
         const char *name, *value;
-    } *attributes;
+    } * attributes;
     uint32_t attribute_count, attribute_room;
 } flr_xml;
 
 /* Sentences begin with "NAME:LINE:". On success free with flr_xml_free(). */
-flr_result flr_xml_parse(const char *name, const void *bytes, size_t size, flr_xml *xml, flr_error *error);
+flr_result flr_xml_parse(const char *name, const void *bytes, size_t size, flr_xml *xml,
+                         flr_error *error);
 void flr_xml_free(flr_xml *xml);
 
 /* The value of an attribute; NULL: it has none. */

@@ -39,8 +39,11 @@ static flr_result import(const char *name, const char *text, flr_scene **scene, 
     assert_non_null(f);
     fputs(text, f);
     fclose(f);
-    flr_scene_import_def def = {
-        .env = flr_env_real(), .files = files, .file_count = 1, .out = out, .options = flr_default_mesh_options()};
+    flr_scene_import_def def = {.env = flr_env_real(),
+                                .files = files,
+                                .file_count = 1,
+                                .out = out,
+                                .options = flr_default_mesh_options()};
     flr_scene_import_report report = {0};
     flr_result result = flr_scene_import(&def, &report, &error);
     if (result == FLR_OK && scene) result = flr_scene_read(flr_env_real(), out, scene, &error);
@@ -56,13 +59,17 @@ static const char arm[] =
     "<material name='red'><color rgba='1 0 0 1'/></material>"
     "<link name='base'><visual><geometry><box size='0.2 0.2 0.1'/></geometry></visual></link>\n"
     "<link name='upper'><inertial><mass value='2'/></inertial>"
-    "<visual><origin xyz='0 0 0.15'/><geometry><cylinder radius='0.03' length='0.3'/></geometry><material name='red'/></visual>"
+    "<visual><origin xyz='0 0 0.15'/><geometry><cylinder radius='0.03' "
+    "length='0.3'/></geometry><material name='red'/></visual>"
     "<visual><geometry><sphere radius='0.04'/></geometry></visual></link>\n"
-    "<link name='hand'><collision><geometry><box size='0.05 0.05 0.05'/></geometry></collision></link><link name='tool'/>\n"
+    "<link name='hand'><collision><geometry><box size='0.05 0.05 "
+    "0.05'/></geometry></collision></link><link name='tool'/>\n"
     "<joint name='shoulder' type='revolute'><parent link='base'/><child link='upper'/>"
-    "<origin xyz='0 0 0.05' rpy='0 0 1.5707963267948966'/><axis xyz='1 0 0'/><limit lower='-1' upper='2'/>"
+    "<origin xyz='0 0 0.05' rpy='0 0 1.5707963267948966'/><axis xyz='1 0 0'/><limit lower='-1' "
+    "upper='2'/>"
     "<dynamics friction='0.5' damping='0.1'/></joint>\n"
-    "<joint name='slide' type='prismatic'><parent link='upper'/><child link='hand'/><origin xyz='0 0 0.3'/>"
+    "<joint name='slide' type='prismatic'><parent link='upper'/><child link='hand'/><origin xyz='0 "
+    "0 0.3'/>"
     "<axis xyz='0 0 1'/><limit lower='0' upper='0.1'/></joint>"
     "<joint name='flange' type='fixed'><parent link='hand'/><child link='tool'/></joint></robot>\n";
 
@@ -106,7 +113,8 @@ static void reads_urdf(void **state)
 }
 
 static const char bars[] =
-    "<mujoco><compiler angle='degree'/><default><joint damping='0.2'/><default class='thin'><geom size='0.01'/></default></default>"
+    "<mujoco><compiler angle='degree'/><default><joint damping='0.2'/><default class='thin'><geom "
+    "size='0.01'/></default></default>"
     "<worldbody><geom type='plane' size='1 1 1'/><geom type='box' size='0.1 0.1 0.01'/>"
     "<body name='crank' pos='0 0 0.1'><joint name='j1' type='hinge' axis='0 1 0' range='-90 90'/>"
     "<geom class='thin' type='capsule' fromto='0 0 0 0 0 0.1'/>"
@@ -149,7 +157,8 @@ static void refuse(const char *text, const char *says)
 }
 
 #define LINK(name) "<link name='" name "'/>"
-#define JOINT(a, b, more) "<joint name='j' type='revolute'><parent link='" a "'/><child link='" b "'/>" more "</joint>"
+#define JOINT(a, b, more)                                                                          \
+    "<joint name='j' type='revolute'><parent link='" a "'/><child link='" b "'/>" more "</joint>"
 
 static void refuses_nonsense(void **state)
 {
@@ -165,13 +174,21 @@ static void refuses_nonsense(void **state)
     refuse("<robot><xacro:macro/></robot>", "xacro");
     refuse("<robot>" LINK("a") LINK("b") "</robot>", "one is the base");
     refuse("<robot>" LINK("a") JOINT("a", "b", "") "</robot>", "no link \"b\"");
-    refuse("<robot>" LINK("a") LINK("b") JOINT("a", "b", "") JOINT("b", "a", "") "</robot>", "cycle");
-    refuse("<robot>" LINK("a") LINK("b") JOINT("a", "b", "<limit lower='1' upper='-1'/>") "</robot>", "reversed");
-    refuse("<robot>" LINK("a") LINK("b") JOINT("a", "b", "<axis xyz='0 0 0'/>") "</robot>", "axis of a joint is zero");
-    refuse("<robot>" LINK("a") LINK("b") JOINT("a", "b", "<axis xyz='0 0'/>") "</robot>", "3 numbers");
-    refuse("<robot><link name='a'><visual><geometry><mesh filename='nowhere.stl'/></geometry></visual></link></robot>",
+    refuse("<robot>" LINK("a") LINK("b") JOINT("a", "b", "") JOINT("b", "a", "") "</robot>",
+           "cycle");
+    refuse("<robot>" LINK("a") LINK("b")
+               JOINT("a", "b", "<limit lower='1' upper='-1'/>") "</robot>",
+           "reversed");
+    refuse("<robot>" LINK("a") LINK("b") JOINT("a", "b", "<axis xyz='0 0 0'/>") "</robot>",
+           "axis of a joint is zero");
+    refuse("<robot>" LINK("a") LINK("b") JOINT("a", "b", "<axis xyz='0 0'/>") "</robot>",
+           "3 numbers");
+    refuse("<robot><link name='a'><visual><geometry><mesh "
+           "filename='nowhere.stl'/></geometry></visual></link></robot>",
            "\"nowhere.stl\" is not there");
-    refuse("<robot><link name='a'><visual><geometry><box size='1 -1 1'/></geometry></visual></link></robot>", "size above 0");
+    refuse("<robot><link name='a'><visual><geometry><box size='1 -1 "
+           "1'/></geometry></visual></link></robot>",
+           "size above 0");
     refuse("<mujoco/>", "worldbody");
 }
 
