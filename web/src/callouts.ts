@@ -65,14 +65,16 @@ export class Callouts {
   /** every picture */
   update(): void {
     const box = this.labels.getBoundingClientRect();
-    for (const { callout, ends, label } of this.drawn.values()) {
+    const apart = this.stage.explode > 0; // then nothing is drawn where it is measured
+    for (const { callout, line, ends, label } of this.drawn.values()) {
+      for (const object of [line, ...ends]) object.visible = !apart;
       [callout.from, callout.to].forEach((at, k) => {
         ends[k]!.position.set(...at);
         ends[k]!.scale.setScalar(BALL * this.eye.pixel(at));
       });
       const middle = callout.from.map((value, k) => (value + callout.to[k]!) / 2) as Vec3;
       const { x, y, behind } = this.eye.project(middle);
-      label.hidden = behind || !callout.label;
+      label.hidden = apart || behind || !callout.label;
       label.style.transform = `translate(${Math.round(x - box.left + 10)}px, ${Math.round(y - box.top - 10)}px)`;
     }
   }

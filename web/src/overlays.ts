@@ -321,6 +321,8 @@ export class Overlays {
       this.gap_ends.setMatrixAt(k, matrix.makeScale(size, size, size).setPosition(...at));
     });
     this.gap_ends.instanceMatrix.needsUpdate = true;
+    // in an exploded view nothing is drawn where it is measured
+    for (const { material } of [this.gap, this.gap_ends]) (material as LineBasicMaterial).visible = this.stage.explode === 0;
     this.marked.visible = this.marked_at !== null;
     if (this.marked_at) {
       this.marked.position.set(...this.marked_at);
