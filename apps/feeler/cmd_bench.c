@@ -66,6 +66,8 @@ static const struct subject {
      "rough hands pull, hit and twist parts in tight fits: frames in which triangles meet, threads "
      "strip",
      flr_bench_rough_fits},
+    {"plan", "removal problems, our fits and shared ones: how many are solved, seconds",
+     flr_bench_plan},
     {"papers", "the papers' tables and figures, each beside ours: runs seven of the subjects above",
      flr_bench_papers},
 };
