@@ -152,7 +152,8 @@ static flr_result run_problem(plan_bench *b, const problem *p, flr_error *error)
         fprintf(b->out, "%-24s %u of %u  %10.3f  %-8s %10.3g\n", p->name, solved, seeds, middle,
                 flr_plan_method_name(method), isfinite(lower) ? 1e3 * lower : NAN);
     else
-        fprintf(b->out, "%s\n  {\"problem\": \"%s\", \"runs\": %u, \"found\": %u, \"seconds\": %.6g}",
+        fprintf(b->out,
+                "%s\n  {\"problem\": \"%s\", \"runs\": %u, \"found\": %u, \"seconds\": %.6g}",
                 b->first ? "" : ",", p->name, seeds, solved, solved ? middle : -1.0);
     b->first = false;
     fflush(b->out);
@@ -235,8 +236,8 @@ flr_result flr_bench_plan(flr_env *env, const flr_bench_options *options, FILE *
         fprintf(out, "\n], \"runs\": %zu, \"found\": %zu, \"p50\": %.6g, \"p95\": %.6g}\n", b->runs,
                 b->found, b->found ? p50 : -1.0, b->found ? p95 : -1.0);
     else if (result == FLR_OK)
-        fprintf(out, "%zu of %zu runs found a path; p50 %.3f s, p95 %.3f s\n", b->found, b->runs, p50,
-                p95);
+        fprintf(out, "%zu of %zu runs found a path; p50 %.3f s, p95 %.3f s\n", b->found, b->runs,
+                p50, p95);
     free(b);
     return result;
 }
