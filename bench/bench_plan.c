@@ -11,11 +11,11 @@
 #include "feeler/plan.h"
 #include "models/fits.h"
 
-enum { MAX_PROBLEMS = 256, MAX_SEEDS = 16, NAME_SIZE = 64 };
+enum { MAX_PROBLEMS = 256, MAX_SEEDS = 16, PROBLEM_NAME_SIZE = 64 };
 #define PLAN_SECONDS 100.0
 
 typedef struct problem {
-    char name[NAME_SIZE];
+    char name[PROBLEM_NAME_SIZE];
     flr_mesh *meshes[2]; /* obstacle, moving */
     flr_fit *fits[2];
     flr_pose obstacle, start, goal;
@@ -26,7 +26,7 @@ typedef struct plan_bench {
     flr_env *env;
     const flr_bench_options *options;
     FILE *out;
-    char names[MAX_PROBLEMS][NAME_SIZE];
+    char names[MAX_PROBLEMS][PROBLEM_NAME_SIZE];
     size_t name_count;
     double seconds[MAX_PROBLEMS * MAX_SEEDS]; /* of runs that found a path */
     size_t runs, found;
@@ -168,8 +168,8 @@ static bool wanted(const plan_bench *b, const char *name)
 static bool take_name(void *context, const char *name)
 {
     plan_bench *b = context;
-    if (strchr(name, '_') && strlen(name) < NAME_SIZE && b->name_count < MAX_PROBLEMS)
-        snprintf(b->names[b->name_count++], NAME_SIZE, "%s", name);
+    if (strchr(name, '_') && strlen(name) < PROBLEM_NAME_SIZE && b->name_count < MAX_PROBLEMS)
+        snprintf(b->names[b->name_count++], PROBLEM_NAME_SIZE, "%s", name);
     return true;
 }
 
@@ -188,7 +188,7 @@ static flr_result run_shared(plan_bench *b, flr_error *error)
         return FLR_OK;
     }
     result = flr_path_list(b->env, folder, take_name, b, error);
-    qsort(b->names, b->name_count, NAME_SIZE, by_name);
+    qsort(b->names, b->name_count, PROBLEM_NAME_SIZE, by_name);
     for (size_t i = 0; i < b->name_count && result == FLR_OK; i++) {
         problem p;
         if (!wanted(b, b->names[i])) continue;
