@@ -48,6 +48,11 @@ flr_bench_subject flr_bench_contact;
 enum { FLR_BENCH_SLIDE = 2000 };
 flr_pose flr_bench_slide(flr_pose T_world_part, size_t i);
 
+/* Removal problems, our own fits and those in the shared folder `planning`: how many are solved, and how fast; `repeat` is
+ * the number of seeds. */
+flr_result flr_bench_plan(flr_env *env, const flr_bench_options *options, FILE *out,
+                          flr_error *error);
+
 /* Falling: 1 to 20 parts fall into a tray; what a frame costs against the number of parts; how the time to
  * find pairs grows up to 1000 parts. */
 flr_bench_subject flr_bench_falling;

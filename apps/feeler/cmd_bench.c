@@ -72,6 +72,8 @@ static const struct subject {
     {"accuracy",
      "distances of the exact engine next to brute force, at random poses of fits and dirty meshes",
      flr_bench_accuracy},
+    {"plan", "removal problems, our fits and shared ones: how many are solved, seconds",
+     flr_bench_plan},
     {"papers", "the papers' tables and figures, each beside ours: runs eight of the subjects above",
      flr_bench_papers},
 };

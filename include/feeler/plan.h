@@ -12,7 +12,7 @@
  *
  * Clearance. No part that stands comes nearer to the body than the clearance. What is nearer at the first pose
  * of a path is a fit:
- *   apart      it does not come nearer than it is at the first pose
+ *   apart      it does not come nearer than 99 % of its distance at the first pose
  *   touching   (no farther than `touch`) or overlapping: the deepest sample of either surface does not go
  *              deeper than it is there by more than `overlap`
  * Both rules hold for that pair of parts on the whole path; a verdict lists fits and says until when they are

@@ -17,6 +17,8 @@ enum {
     TREE_TRIES = 300
 };
 
+#define SEARCH_MARGIN 1e-4 /* of the size of the body */
+
 flr_plan_search flr_default_plan_search(void)
 {
     flr_plan_search search = {.seconds = 60, .seed = 1};
@@ -92,6 +94,7 @@ flr_result flr_plan_worker_begin(flr_plan_worker *worker, const flr_plan_def *de
         (search->to_given && flr_plan_tree_add(&worker->trees[1], worker->space, search->to,
                                                FLR_NONE, centre) == FLR_NONE))
         return flr_fail(error, FLR_NO_MEMORY, "no memory to plan");
+    worker->space->margin = SEARCH_MARGIN * worker->space->size;
     return flr_plan_space_begin(worker->space, search->from, error);
 }
 
@@ -204,7 +207,8 @@ static void measure_path(const flr_plan_space *s, const flr_plan_legs *legs, flr
 static flr_result certify(flr_plan_worker *w, const flr_plan_legs *legs, flr_plan_result *r,
                           flr_error *error)
 {
-    double deviation = 1e-4 * w->space->size;
+    double deviation = 0.25 * SEARCH_MARGIN * w->space->size;
+    w->space->margin = 0;
     w->space->give_up = NULL;
     for (int i = 0; i < 4; i++, deviation /= 20) {
         size_t count = 0;

@@ -10,6 +10,7 @@
 
 enum { MAX_FITTED_STEPS = 100000 };
 #define PLAN_TOLERANCE 1e-7
+#define START_SHARE    0.99 /* of the distance at the start, which a pair that starts too near keeps */
 
 flr_plan_def flr_default_plan_def(void)
 {
@@ -229,15 +230,16 @@ static void set_floor(const flr_plan_space *s, flr_plan_pair *pair)
         const double more = s->overlap >= 0 ? s->overlap : fmax(0.5 * depth, 1e-4 * s->size);
         pair->floor = -(depth + more);
     } else {
-        // of what there is, a little is left to rounding and tolerances
-        pair->floor =
-            pair->start < s->clearance ? pair->start - 2 * tolerance_of(pair->start) : s->clearance;
+        // of what there is, a little is left to rounding and tolerances; a search leaves half of that to the check
+        const double kept = pair->start < s->clearance ? START_SHARE * pair->start : s->clearance,
+                     more = fmin(s->clearance + s->margin, 0.5 * (1 + START_SHARE) * pair->start);
+        pair->floor = s->margin > 0 ? fmax(kept, more) : kept;
     }
 }
 
 flr_result flr_plan_space_begin(flr_plan_space *space, flr_pose T_world_body, flr_error *error)
 {
-    const double reach = fmax(space->clearance, space->touch) * (1 + 1e-9);
+    const double reach = fmax(space->clearance / START_SHARE + 2 * space->margin, space->touch);
     for (uint32_t m = 0; m < space->moving_count; m++)
         for (uint32_t o = 0; o < space->obstacle_count; o++) {
             flr_plan_pair *pair = pair_of(space, m, o);

@@ -20,6 +20,8 @@ struct flr_plan_space {
     double *radii;        /* [moving_count]: of the spheres around these */
     flr_plan_pair *pairs; /* [moving_count][obstacle_count] */
     double clearance, touch, overlap;
+    double
+        margin; /* metres: what a search keeps beyond the clearance, so that the check has room for rounding */
     flr_box3 box;    /* around all obstacles; empty: there are none */
     flr_vec3 centre; /* of the body's box, its frame */
     double radius;   /* of the sphere around it */

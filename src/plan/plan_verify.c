@@ -39,7 +39,7 @@ static void list_fits(flr_plan_space *s, const flr_pose *poses, size_t count, fl
     for (uint32_t m = 0; m < s->moving_count; m++)
         for (uint32_t o = 0; o < s->obstacle_count; o++) {
             const flr_plan_pair *pair = &s->pairs[(size_t)m * s->obstacle_count + o];
-            if (!pair->fitted && !(pair->start < s->clearance)) continue;
+            if (!pair->fitted && !(pair->floor < s->clearance)) continue;
             if (v->fit_total++ >= FLR_PLAN_MAX_FITS) continue;
             v->fits[v->fit_count++] =
                 (flr_plan_fit){o, m, pair->start, pair->floor, near_until(s, poses, count, m, o)};
