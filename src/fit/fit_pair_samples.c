@@ -164,8 +164,7 @@ static bool is_inside(const flr_fit_query *q, int side, uint32_t sample, const f
         return flr_fit_inside_by(other, near->seen, near->at, near->triangle);
     const uint32_t vertex = part->triangles[part->samples[sample].triangle].v[0];
     int8_t *known = &q->pair->shell_side[side][q->pair->shell_of[side][vertex]];
-    if (!*known)
-        *known = flr_fit_inside_by(other, near->seen, near->at, near->triangle) ? 1 : -1;
+    if (!*known) *known = flr_fit_inside_by(other, near->seen, near->at, near->triangle) ? 1 : -1;
     return *known > 0;
 }
 

@@ -55,10 +55,12 @@ typedef struct flr_fit_lists {
 struct flr_fit_pair {
     const flr_fit *parts[2];
     const flr_fit_kernel *kernel;
-    flr_fit_near *near[2];    /* [samples] of a and b; valid for patches that are touched */
-    float *far[2];            /* [samples], the same: metres, what is farther does not matter */
-    uint32_t *shell_of[2];    /* [vertices] of a and b: which piece that hangs together, by a vertex of it */
-    int8_t *shell_side[2];    /* [vertices], for those: 1 inside the other part, -1 outside, 0 not known */
+    flr_fit_near *near[2]; /* [samples] of a and b; valid for patches that are touched */
+    float *far[2];         /* [samples], the same: metres, what is farther does not matter */
+    uint32_t *
+        shell_of[2]; /* [vertices] of a and b: which piece that hangs together, by a vertex of it */
+    int8_t *
+        shell_side[2]; /* [vertices], for those: 1 inside the other part, -1 outside, 0 not known */
     flr_fit_lanes *lanes[2];  /* samples of a and b, 16 of the same patch side by side */
     uint32_t *first_lanes[2]; /* [patches] of a and b */
     uint64_t *touched[2];     /* bits of patches whose samples are near something */

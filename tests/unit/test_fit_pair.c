@@ -368,7 +368,7 @@ static void shells_have_sides(void **state)
         params.reach = 0.001;
         flr_fit_pair_query(p.pair, T, &params, got, CAPACITY, &r);
         for (uint32_t k = 0; k < r.contact_count; k++)
-            inside += got[k].distance < 0, outside += got[k].distance > 0;
+            inside += got[k].distance<0, outside += got[k].distance> 0;
         assert_true(r.distance < 0 && !r.meet && inside > 20 && outside > 20);
     }
     end(&p);
