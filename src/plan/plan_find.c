@@ -45,6 +45,13 @@ static double seconds_of(const plan_clock *c)
     return (double)(flr_clock_ns(c->env) - c->begin) * 1e-9;
 }
 
+static void report(plan_clock *c, uint64_t poses)
+{
+    if (c->search->progress &&
+        !c->search->progress(c->search->progress_context, seconds_of(c), poses))
+        c->stopped = true;
+}
+
 static bool time_is_up(void *context)
 {
     const plan_clock *c = context;
@@ -54,28 +61,25 @@ static bool time_is_up(void *context)
 /* what was found is shortened and checked, however long that takes */
 static bool was_stopped(void *context)
 {
-    const plan_clock *c = context;
+    plan_clock *c = context;
+    if (!c->stopped) report(c, 0);
     return c->stopped;
 }
+
+/* the guided moves, which run in the calling thread */
+static bool guided_is_up(void *context) { return was_stopped(context) || time_is_up(context); }
 
 /* what is in the way is explained in as much time again, and ten seconds */
 static bool explained(void *context)
 {
     const plan_clock *c = context;
-    return seconds_of(c) > 2 * c->search->seconds + 10;
+    return c->stopped || seconds_of(c) > 2 * c->search->seconds + 10;
 }
 
 static void set_end(flr_plan_worker *worker, bool (*give_up)(void *context), plan_clock *clock)
 {
     worker->give_up = worker->space->give_up = give_up;
     worker->give_up_context = worker->space->give_up_context = clock;
-}
-
-static void report(plan_clock *c, uint64_t poses)
-{
-    if (c->search->progress &&
-        !c->search->progress(c->search->progress_context, seconds_of(c), poses))
-        c->stopped = true;
 }
 
 flr_result flr_plan_worker_begin(flr_plan_worker *worker, const flr_plan_def *def,
@@ -170,7 +174,9 @@ static flr_result search_all(plan_job *j, flr_error *error)
 {
     flr_plan_worker *first = &j->workers[0];
     report(&j->clock, 0);
+    set_end(first, guided_is_up, &j->clock);
     flr_plan_guided(first, GUIDED_NODES);
+    set_end(first, time_is_up, &j->clock);
     if (first->no_memory || !share_tree(j))
         return flr_fail(error, FLR_NO_MEMORY, "no memory to plan");
     if (first->found) {
