@@ -131,7 +131,8 @@ static flr_result make_stage(flr_cli *cli, const run_values *values, const char 
     like.warn = flr_warn_about;
     like.context = cli;
     j->setup = setup_of(values, j->scene);
-    like.choose_engine = values->engine < 0 && !j->scene->contact.engine_given && !values->memory;
+    like.choose_engine =
+        values->engine < 0 && !flr_scene_chooses_engine(&j->scene->contact) && !values->memory;
     result = flr_check_memory(like.memory, &cache, &j->setup.params, error);
     if (result != FLR_OK) return result;
     if (j->setup.params.engine == FLR_ENGINE_COHERENT && (values->state || values->resume))

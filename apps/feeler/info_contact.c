@@ -130,7 +130,7 @@ flr_result flr_info_contact(flr_cli *cli, const flr_scene *scene, const flr_part
                             const flr_resolution *chosen, json_t *facts, flr_error *error)
 {
     flr_resolution r = *chosen;
-    const bool takes = !scene->contact.engine_given && r.exact;
+    const bool takes = !flr_scene_chooses_engine(&scene->contact) && r.exact;
     const bool exact = takes || scene->contact.engine == FLR_ENGINE_EXACT;
     const char *engine = flr_scene_engines[exact ? FLR_ENGINE_EXACT : scene->contact.engine];
     if (takes) flr_resolution_take_exact(&r);

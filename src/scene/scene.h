@@ -146,6 +146,9 @@ typedef struct flr_scene_contact {
     double overlap;  /* exact: metres, tolerated at the start, 0 … 1; default 2e-3 */
 } flr_scene_contact;
 
+/* Does the scene choose how contact is found? By naming an engine, or a law that only voxels have. */
+bool flr_scene_chooses_engine(const flr_scene_contact *contact);
+
 /* "tangent", "smooth", NULL: in the order of flr_force_model. */
 extern const char *const flr_scene_models[];
 /* "shell", "spheres", "exact", "coherent", NULL: in the order of flr_world_engine. */

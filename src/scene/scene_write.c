@@ -30,6 +30,14 @@ flr_scene_contact flr_default_scene_contact(void)
                                .overlap = tight.overlap};
 }
 
+bool flr_scene_chooses_engine(const flr_scene_contact *c)
+{
+    const flr_scene_contact usual = flr_default_scene_contact();
+    return c->engine_given || c->engine != usual.engine || c->force_layer != usual.force_layer ||
+           c->displace != usual.displace || c->model != usual.model ||
+           c->awareness != usual.awareness;
+}
+
 flr_scene flr_default_scene(void)
 {
     return (flr_scene){.unit = 1, .camera.up = {0, 0, 1}, .contact = flr_default_scene_contact()};

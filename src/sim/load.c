@@ -170,9 +170,9 @@ static void add_bare(load_job *l, bool moving)
 static void choose_engine(load_job *l)
 {
     flr_scene_contact *contact = &l->scene->contact;
-    if (l->append || l->contact_chosen || contact->engine_given || l->memory || !l->chosen.exact)
+    if (l->append || l->contact_chosen || flr_scene_chooses_engine(contact) || l->memory ||
+        !l->chosen.exact)
         return;
-    if (contact->engine != FLR_ENGINE_SHELL) return;
     contact->engine = FLR_ENGINE_EXACT;
     l->maker.exact = true;
     flr_resolution_take_exact(&l->chosen);

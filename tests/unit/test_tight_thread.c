@@ -186,10 +186,9 @@ static void a_loaded_nut_locks_itself(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_thread_is_closed_and_fits),
-                                       cmocka_unit_test(a_turned_nut_goes_its_pitch),
-                                       cmocka_unit_test(a_turned_nut_comes_off),
-                                       cmocka_unit_test(a_pulled_nut_stays_on),
-                                       cmocka_unit_test(a_loaded_nut_locks_itself)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_thread_is_closed_and_fits),
+        cmocka_unit_test(a_turned_nut_goes_its_pitch), cmocka_unit_test(a_turned_nut_comes_off),
+        cmocka_unit_test(a_pulled_nut_stays_on), cmocka_unit_test(a_loaded_nut_locks_itself)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
