@@ -177,8 +177,8 @@ static flr_vec3 around(const double at[2], int side)
 
 bool flr_robot_round(flr_robot *r, double radius, double length, bool round_ends, flr_mesh **mesh)
 {
-    enum { POINTS = 2 * ARC + 2 };
-    double outline[POINTS][2];
+    enum { ROBOT_POINTS = 2 * ARC + 2 };
+    double outline[ROBOT_POINTS][2];
     int count = 0;
     for (int i = 0; round_ends && i <= ARC; i++) {
         const double a = 1.5707963267948966 * i / ARC;
@@ -193,7 +193,7 @@ bool flr_robot_round(flr_robot *r, double radius, double length, bool round_ends
     for (int i = 0; !round_ends && i < 4; i++)
         outline[count][0] = flat[i][0], outline[count++][1] = flat[i][1];
     outline[0][0] = outline[count - 1][0] = 0; /* on the axis, exactly */
-    flr_vec3 *v = calloc((size_t)POINTS * SIDES * 6, sizeof *v);
+    flr_vec3 *v = calloc((size_t)ROBOT_POINTS * SIDES * 6, sizeof *v);
     uint32_t n = 0;
     if (!v) return no_memory(r);
     for (int i = 0; i + 1 < count; i++)

@@ -24,10 +24,10 @@ typedef struct save_job {
     flr_scene_joint *
         joints; /* [joint_count], as they are with the parts where they are now; names are in `members` */
     uint32_t joint_count;
-    flr_allow_rules rules;     /* likewise */
-    flr_scene_allow *allow;    /* [rules.count], as the scene has them */
-    flr_engine_note *notes;    /* [note_count], a copy of the engine's */
-    flr_scene_note *noted;     /* [note_count], as the scene has them */
+    flr_allow_rules rules;  /* likewise */
+    flr_scene_allow *allow; /* [rules.count], as the scene has them */
+    flr_engine_note *notes; /* [note_count], a copy of the engine's */
+    flr_scene_note *noted;  /* [note_count], as the scene has them */
     uint32_t note_count;
     flr_scene *previous; /* what is replaced; NULL: nothing */
     flr_file *lock;      /* of the folder of meshes, while they are written */

@@ -92,8 +92,9 @@ flr_result flr_tight_create(const flr_world_part *parts, uint32_t count, uint32_
     if (e->parts) e->kind_count = number_fits(e, parts);
     flr_result result = FLR_OK;
     if (!flr_tight_points_create(&e->spots, FLR_TIGHT_SPOTS) ||
-        !flr_tight_points_create(&e->together, FLR_TIGHT_TOGETHER) || !e->parts || !make_normals(e) ||
-        !e->nears || !e->gaps || !e->raw[0] || !e->raw[1] || !e->others || !e->pressed || !e->broad)
+        !flr_tight_points_create(&e->together, FLR_TIGHT_TOGETHER) || !e->parts ||
+        !make_normals(e) || !e->nears || !e->gaps || !e->raw[0] || !e->raw[1] || !e->others ||
+        !e->pressed || !e->broad)
         result = flr_fail(error, FLR_NO_MEMORY, "not enough memory for exact contact of %u parts",
                           count);
     if (result == FLR_OK) result = flr_tight_make_slots(e, parts, error);

@@ -102,12 +102,11 @@ static void press(flr_world *w, uint32_t part, uint32_t other, flr_press one)
     one.friction = w->params.friction;
     flr_step_press(w->step, &one, 1);
     if (flr_step_pressed(w->step) > number && number < FLR_TIGHT_CONTACTS)
-        pressed_of(w)[number] =
-            (flr_world_touch){.part = part,
-                              .other = other,
-                              .point = one.point,
-                              .normal = one.normal,
-                              .distance = w->tight->onset - one.depth};
+        pressed_of(w)[number] = (flr_world_touch){.part = part,
+                                                  .other = other,
+                                                  .point = one.point,
+                                                  .normal = one.normal,
+                                                  .distance = w->tight->onset - one.depth};
 }
 
 static void press_point(flr_world *w, uint32_t part, uint32_t i, double stiffness, double limit)
