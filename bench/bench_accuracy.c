@@ -179,7 +179,7 @@ static void check_pose(accuracy_rig *rig, flr_pose T, double tolerance, accuracy
     if (!isfinite(r.distance)) {
         /* nothing within reach, and what a tolerance hides is at its end */
         c->beyond += found < rig->far * (1 - ALLOWED_SHARE) - tolerance;
-        c->broken += found < r.lower - tolerance - slack;
+        c->broken += found < r.lower - slack;
         return;
     }
     note(c, fabs(r.distance - found), found);

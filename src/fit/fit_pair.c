@@ -421,6 +421,8 @@ void flr_fit_pair_query(flr_fit_pair *pair, flr_pose T_a_b, const flr_fit_params
     flr_fit_end_result(q.parts, T_a_b, &asked, result);
     if (!result->complete) result->lower = fmin(result->lower, sqrt(q.skipped2));
     if (result->complete && result->distance > 0)
-        result->lower = fmax(fmin(result->lower, result->distance - asked.tolerance), 0);
+        /* what is nearer by less than the tolerance was not looked for, also where nothing was found */
+        result->lower = fmax(
+            fmin(result->lower, fmin(result->distance, asked.max_distance) - asked.tolerance), 0);
     result->work = q.work;
 }

@@ -143,9 +143,6 @@ static void look_at(flr_world *w, flr_tight_near *n)
     double reach;
     n->slot = flr_tight_take_slot(w, n->a, n->b);
     const flr_fit_contact *list = measure(w, n, T, &reach);
-    /* nothing was found: what is nearer than that by less than the tolerance was not looked for */
-    if (n->result.complete && !isfinite(n->result.distance))
-        n->result.lower = fmax(0, n->result.lower - w->tight->slots[n->slot].ahead.tolerance);
     n->tolerated = flr_tight_note(w, n->a, n->b, &n->result);
     n->lower = n->result.lower + n->tolerated;
     flr_tight_make_spots(w, n, T, list, reach + tolerated);
