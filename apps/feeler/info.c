@@ -367,6 +367,57 @@ static void tell_paths(flr_cli *cli, const flr_scene *scene, json_t *object)
     flr_json_set(object, "paths", paths);
 }
 
+/* ", -90 to 0 deg", or nothing where it has no limits */
+static const char *print_limits(const flr_joint_axis *axis, double scale, const char *unit,
+                                char *text, size_t size)
+{
+    text[0] = 0;
+    if (axis->limited)
+        snprintf(text, size, ", %.4g to %.4g %s", scale * axis->low, scale * axis->high, unit);
+    return text;
+}
+
+static json_t *limits_json(const flr_joint_axis *axis)
+{
+    if (!axis->limited) return json_null();
+    json_t *limits = flr_json_array();
+    flr_json_push(limits, flr_json_number(axis->low));
+    flr_json_push(limits, flr_json_number(axis->high));
+    return limits;
+}
+
+/* groups that move as one, and joints */
+static void tell_links(flr_cli *cli, const flr_scene *scene, json_t *object)
+{
+    json_t *rigid = flr_json_array(), *joints = flr_json_array();
+    char name[FLR_SAFE_SIZE], a[FLR_SAFE_SIZE], b[FLR_SAFE_SIZE], turn[64], slide[64];
+    for (size_t i = 0; i < scene->group_count; i++) {
+        if (!scene->groups[i].rigid) continue;
+        flr_print(cli, "  rigid       %s: its parts move as one\n",
+                  flr_safe(scene->groups[i].name, name));
+        flr_json_push(rigid, flr_json_text(scene->groups[i].name));
+    }
+    if (scene->joint_count) flr_print(cli, "  joints      %zu\n", scene->joint_count);
+    for (size_t i = 0; i < scene->joint_count; i++) {
+        const flr_scene_joint *j = &scene->joints[i];
+        flr_print(cli, "    %-16s %s, %s on %s%s%s\n", flr_safe(j->name, name),
+                  flr_joint_kind_name(j->joint.kind), flr_safe(j->b, b),
+                  j->a ? flr_safe(j->a, a) : "the world",
+                  print_limits(&j->joint.turn, 57.29577951308232, "deg", turn, sizeof turn),
+                  print_limits(&j->joint.slide, 1e3, "mm", slide, sizeof slide));
+        json_t *entry = flr_json_object();
+        flr_json_set(entry, "name", flr_json_text(j->name));
+        flr_json_set(entry, "kind", flr_json_text(flr_joint_kind_name(j->joint.kind)));
+        flr_json_set(entry, "a", j->a ? flr_json_text(j->a) : json_null());
+        flr_json_set(entry, "b", flr_json_text(j->b));
+        flr_json_set(entry, "turn", limits_json(&j->joint.turn));
+        flr_json_set(entry, "slide", limits_json(&j->joint.slide));
+        flr_json_push(joints, entry);
+    }
+    flr_json_set(object, "rigid", rigid);
+    flr_json_set(object, "joints", joints);
+}
+
 flr_result flr_info_scene(flr_cli *cli, const flr_scene *scene, flr_mesh *const *meshes,
                           const flr_info_options *options, json_t **object, flr_error *error)
 {
@@ -402,6 +453,7 @@ flr_result flr_info_scene(flr_cli *cli, const flr_scene *scene, flr_mesh *const 
             result = tell_part_features(cli, scene, part, meshes[i], options->voxel, entry, error);
     }
     flr_json_set(facts, "parts", parts);
+    tell_links(cli, scene, facts);
     tell_paths(cli, scene, facts);
     if (result == FLR_OK)
         *object = facts;

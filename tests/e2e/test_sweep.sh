@@ -52,6 +52,10 @@ refuse 3 'nowhere.stl' $part --against nowhere.stl --step 100
 
 # ---- joints ----
 expect 0 feeler make cabinet --out cabinet --quiet
+expect 0 feeler info cabinet/scene.json
+tells 'hinge            revolute'
+expect 0 feeler info cabinet/scene.json --json
+json '.files[0] | (.joints | length) == 3 and (.rigid | length) == 2'
 expect 1 feeler sweep cabinet/scene.json --joint hinge --from 0 --to 120deg --json --csv c.csv --plot c.svg
 json '.free == false and (.at.hinge - 115.409 | fabs) < 0.01 and .contact.part == "panel" and .contact.with == "pipe"'
 json '(.samples | length) == 121 and .samples[0].clearance > 0.007 and .samples[120].clearance < 1e-6'
