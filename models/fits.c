@@ -86,9 +86,9 @@ static flr_result check(const flr_model_fit *fit, const flr_model_fit_options *o
 
 /* ---- scenes ---- */
 
-/* Voxels that see the gap where memory allows; points are moved inwards by what is missing. A point
- * is up to half a voxel's diagonal off its surface, and a surface voxel reaches a whole one. */
-static void choose_voxels(flr_model *model, const flr_model_fit_options *options)
+/* The exact engine; and for whoever takes another one, voxels that see the gap where memory allows, and points that are moved inwards by
+ * what is missing. A point is up to half a voxel's diagonal off its surface, and a surface voxel reaches a whole one. */
+static void choose_contact(flr_model *model, const flr_model_fit_options *options)
 {
     const double voxels = 1.5e6, reach = 2.6;
     double most = fmax(flr_mesh_area(model->meshes[0].mesh), flr_mesh_area(model->meshes[1].mesh));
@@ -97,6 +97,8 @@ static void choose_voxels(flr_model *model, const flr_model_fit_options *options
     double parts = voxel < 10e-6 ? 1e7 : 1e6;
     voxel = ceil(voxel * parts - 1e-9) / parts;
     model->scene.voxel = voxel;
+    model->scene.contact.engine = FLR_ENGINE_EXACT;
+    model->scene.contact.engine_given = true;
     model->scene.contact.force_layer = 0;
     double missing = reach * voxel - options->gap;
     if (missing > 0) model->scene.contact.displace = -ceil(missing * parts) / parts;
@@ -135,7 +137,7 @@ flr_result flr_model_fit_build(const flr_model_fit *fit, const flr_model_fit_opt
         flr_model_free(&built);
         return result;
     }
-    choose_voxels(&built, &all);
+    choose_contact(&built, &all);
     choose_camera(&built);
     *model = built;
     return FLR_OK;
