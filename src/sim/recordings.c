@@ -386,7 +386,10 @@ flr_result flr_engine_record_start(flr_engine *e, const char *name, uint32_t *re
     if (!e->def.recordings)
         return flr_fail(error, FLR_UNSUPPORTED, "this controller has no folder for recordings");
     if (e->taping)
-        return flr_fail(error, FLR_AGAIN, "a recording is being made already; stop it first");
+        return flr_fail(error, FLR_AGAIN,
+                        e->taping->stopping
+                            ? "the recording before is still being written; try again in a moment"
+                            : "a recording is being made already; stop it first");
     flr_taping *t = calloc(1, sizeof *t);
     flr_engine_recording *r = t ? add_recording(e) : NULL;
     if (!r) {

@@ -119,7 +119,16 @@ class Holder(threading.Thread):
 
 def record(port, client, name, seconds):
     """Records, while others look in for a moment, one after the other; how many."""
-    client.ask(RECORD_START, text(name))
+    def started():
+        try:
+            client.ask(RECORD_START, text(name))
+            return True
+        except RuntimeError as error:  # its file may be whole before the controller has closed it
+            if "still being written" not in str(error):
+                raise
+            return False
+
+    await_it(started, "the recording before is closed")
     end, count = time.monotonic() + seconds, 0
     while time.monotonic() < end or count < SHORT_VISITS:
         short = Client(port)
