@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "support/fail_alloc.h"
 
 static void it_doubles_and_keeps_what_is_there(void **state)
 {
@@ -31,7 +32,9 @@ static void what_cannot_be_had_changes_nothing(void **state)
     list[0] = 5;
     double *before = list;
     assert_false(flr_array_resize(&list, SIZE_MAX / 4, sizeof *list)); /* the product overflows */
-    assert_false(flr_array_resize(&list, SIZE_MAX / 2 / 8, sizeof *list)); /* nobody has so much */
+    flr_fail_alloc_at(1);
+    assert_false(flr_array_resize(&list, 1000, sizeof *list));
+    flr_fail_alloc_at(0);
     assert_ptr_equal(list, before);
     assert_true(list[0] == 5);
     assert_eq(capacity, 4);
