@@ -72,7 +72,8 @@ static const struct subject {
     {"accuracy",
      "distances of the exact engine next to brute force, at random poses of fits and dirty meshes",
      flr_bench_accuracy},
-    {"plan", "removal problems, our fits and shared ones: how many are solved, seconds",
+    {"plan",
+     "removal problems, feeler's own fits and those of --models: how many are solved, seconds",
      flr_bench_plan},
     {"papers", "the papers' tables and figures, each beside ours: runs eight of the subjects above",
      flr_bench_papers},
@@ -168,10 +169,9 @@ static const flr_option options[] = {
     FLR_OPTION(PATH, offsetof(bench_values, scene), "scene", "SCENE",
                "scene file or name of a scenario, for serve (default bay); folder with an "
                "assembly.txt, for fit-distance. For fits: only those whose names begin with this"),
-    FLR_OPTION(
-        FOLDER, offsetof(bench_values, models), "models", "DIR",
-        "folder of the shared models, for fits; default ../shared/models; missing assemblies are "
-        "left out"),
+    FLR_OPTION(FOLDER, offsetof(bench_values, models), "models", "DIR",
+               "folder of the shared models, for fits and plan; default ../shared/models; missing "
+               "assemblies are left out"),
     FLR_OPTION(
         TEXT, offsetof(bench_values, engine), "engine", "ENGINE",
         "measure this engine alone, for fits: shell, smooth, spheres or exact; for stability: "
@@ -205,7 +205,7 @@ const flr_command flr_cmd_bench = {
     .usage = usage,
     .description =
         "Measures one subject and prints the numbers beside the bounds that feeler promises, "
-        "with processor, compiler and date. A missed bound is shown, and is not an error, but for "
+        "with processor, compiler and date. A missed bound is shown, and is an error only for "
         "accuracy. For "
         "numbers that mean something, close other programs.",
     .options = options,

@@ -117,7 +117,7 @@ static void tell(flr_cli *cli, const plan_run *r)
                       flr_safe(flr_plan_scene_obstacle(&r->scene, v->nearest.obstacle), name));
         tell_fits(cli, r);
     } else {
-        flr_print(cli, "%sno way found%s%s: the part got %.4g mm far; it needs %.4g mm at least\n",
+        flr_print(cli, "%sno way found%s%s: the part moved %.4g mm of at least %.4g mm\n",
                   flr_red(cli), flr_plain(cli), p->stopped ? ", stopped" : "", 1e3 * p->reached,
                   1e3 * p->wanted);
         for (uint32_t i = 0; i < p->blocker_count; i++) {
@@ -254,9 +254,10 @@ static const flr_option options[] = {
     FLR_OPTION(TEXT, PLAN_AT(part), "part", "NAME",
                "what comes out: parts or groups, separated by commas, as one body; default: the "
                "only movable part"),
-    FLR_OPTION(TEXT, PLAN_AT(to), "to", "POSE",
-               "where to: 'x y z' or 'x y z qw qx qy qz' in the scene's unit; default: out of all "
-               "other parts"),
+    FLR_OPTION(
+        TEXT, PLAN_AT(to), "to", "POSE",
+        "where to: 'x y z' or 'x y z qw qx qy qz' in the scene's unit; default: clear of all "
+        "other parts"),
     FLR_OPTION(SIZE, PLAN_AT(clearance), "clearance", "SIZE",
                "stay this far from all other parts; default 0mm: do not touch them", .letter = 'c'),
     FLR_OPTION(SIZE, PLAN_AT(overlap), "overlap", "SIZE",
@@ -266,7 +267,8 @@ static const flr_option options[] = {
                .min = 0.01, .max = 1e6),
     FLR_OPTION(
         INTEGER, PLAN_AT(seed), "seed", "N",
-        "for what is left to chance; the same seed and threads give the same path; default 1",
+        "seed of the random search; the same seed and threads give the same path, unless time "
+        "runs out; default 1",
         .min = 0, .max = 1e15),
     FLR_OPTION(INTEGER, PLAN_AT(threads), "threads", "N", "default: one per processor",
                .letter = 't', .min = 1, .max = 1024),
@@ -290,17 +292,16 @@ static const flr_exit_text exits[] = {
 
 const flr_command flr_cmd_plan = {
     .name = "plan",
-    .summary = "find a way out for a part, or what is in its way",
+    .summary = "find a way out for a part, or the parts that block it",
     .usage = usage,
     .description =
-        "Looks for a path of a part from where it is to free space, or to a pose. It tries "
-        "straight "
-        "moves first, then what the contacts allow (slides, turns, screws), then a random search "
-        "along the surfaces. The path is shortened and checked as feeler verify does: "
-        "continuously, triangle against triangle. Ctrl-C ends the search; a path that was found "
-        "already is kept.\n\n"
-        "If there is no path within the time, feeler reports how far the part came and which parts "
-        "are in the way, those first without which it comes out. Not to find a path is no proof "
+        "Looks for a path of a part from where it is to free space, or to a pose. It first tries "
+        "straight moves, then motions that the contacts allow (slides, turns, screws), then a "
+        "random search along the surfaces. feeler shortens the path and checks it as feeler verify "
+        "does: continuously, triangle against triangle. Ctrl-C ends the search; a path that was "
+        "already found is kept.\n\n"
+        "If feeler finds no path in time, it reports how far the part came and which parts block "
+        "it, beginning with those without which it comes out. Not finding a path does not prove "
         "that there is none.\n\n"
         "--out writes a pose file that feeler verify, contacts and run accept.",
     .options = options,

@@ -543,8 +543,8 @@ static const flr_option options[] = {
         CHOICE, offsetof(run_values, engine), "engine", "shell|spheres|exact|coherent",
         "shell: points of one part in the voxels of another, and forces; spheres: sphere "
         "trees of both, and impulses, so that a part that is hit moves on; exact: distances to the "
-        "triangles themselves, without voxels, for tight fits; coherent: as shell, but points that "
-        "are far wait in queues, and a travel limit keeps the tests of a frame near --tests; "
+        "triangles themselves, without voxels, for tight fits; coherent: like shell, but far "
+        "points wait in queues, and a travel limit keeps the tests of a frame near --tests; "
         "default: the scene's, else exact where voxels cannot resolve the gap between parts, else "
         "shell",
         .choices = flr_scene_engines),
@@ -568,13 +568,14 @@ static const flr_option options[] = {
                "they came; default: the scene's, else 0",
                .min = 0, .max = 1),
     FLR_OPTION(NUMBER, offsetof(run_values, tests), "tests", "N",
-               "of --engine coherent: point tests that a frame has time for, 2000 in 2005; "
+               "of --engine coherent: point tests that a frame has time for; "
                "default: the scene's, else 20000",
                .min = 1, .max = 1e9),
-    FLR_OPTION(NUMBER, offsetof(run_values, max_time), "max-time", "US",
-               "of --engine coherent: microseconds that contact may take in a frame, from which "
-               "feeler measures --tests; a recording keeps the number",
-               .min = 1, .max = 1e6),
+    FLR_OPTION(
+        NUMBER, offsetof(run_values, max_time), "max-time", "US",
+        "of --engine coherent: microseconds that contact may take in a frame; feeler measures "
+        "how many --tests that is, and recordings keep the number",
+        .min = 1, .max = 1e6),
     FLR_OPTION(CHOICE, offsetof(run_values, integrator), "integrator",
                "implicit|explicit|quasi-static", "how bodies are moved; default implicit",
                .choices = integrator_choices),
@@ -621,8 +622,8 @@ static const flr_example examples[] = {
 };
 static const flr_exit_text exits[] = {
     {FLR_EXIT_OK, "done"},
-    {FLR_EXIT_FAILED, "memory ran out, an output could not be written, or voxels did not come from "
-                      "the disk within 2 s: the state is kept"},
+    {FLR_EXIT_FAILED, "memory ran out, an output could not be written, every frame was faulty, or "
+                      "voxels did not come from the disk within 2 s: then the state is kept"},
     {FLR_EXIT_USAGE, "the command line is wrong, or a voxel size does not suit; nothing was done"},
     {FLR_EXIT_INPUT, "the scene, a part, a file of poses or the state of --resume cannot be used"},
     {FLR_EXIT_STOPPED, "stopped by Ctrl-C; the recording is whole up to there"},

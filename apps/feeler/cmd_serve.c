@@ -87,11 +87,12 @@ const flr_command flr_cmd_serve = {
     .summary = "a scene, its 1000 Hz loop, and a viewer in the browser",
     .usage = usage,
     .description =
-        "Loads a scene (a scene file, a CAD or mesh file such as pump.step, or the name of a "
-        "scenario of feeler make), voxelizes it, runs the loop and the devices, and serves the "
-        "viewer's page and all clients on one port. Without a scene it starts empty; the page or "
-        "an "
-        "application can add parts.\n\n"
+        "Loads a scene (a scene file, a CAD or mesh file such as pump.step, a robot description "
+        "such as robot.urdf, or the name of a scenario of feeler make), voxelizes it, runs the "
+        "loop "
+        "and the devices, and serves the viewer's page and all clients on one port. Without a "
+        "scene "
+        "it starts empty; the page or an application can add parts.\n\n"
         "Only this machine can reach it, unless --listen opens it to others. Everybody then needs "
         "the "
         "token, which is printed at the end of the address or read from --token-file. Use "

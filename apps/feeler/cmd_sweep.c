@@ -290,7 +290,7 @@ static int check_arguments(flr_cli *cli, const sweep_values *values, const char 
     const char *wrong = NULL;
     if (scene && !values->path)
         wrong = "a scene needs --joint NAME or --path NAME, the motion to sweep; feeler info lists "
-                "its paths";
+                "its joints and paths";
     else if (values->joints.from || values->joints.to || values->joints.csv ||
              values->joints.plot || values->joints.volume)
         wrong = "--from, --to, --csv, --plot and --volume go with --joint";
@@ -325,8 +325,8 @@ static int run_joints(flr_cli *cli, const sweep_values *values, const char *path
     if (!flr_is_scene(path))
         wrong = "--joint is for scenes, which name their joints";
     else if (values->poses || values->path || values->against || values->out)
-        wrong = "--joint needs no --poses, --path, --against or --out; --volume writes the space "
-                "that is swept";
+        wrong = "--joint takes no --poses, --path, --against or --out; --volume writes the swept "
+                "volume";
     else if (values->joints.volume && !flr_swept_mesh_is_name(values->joints.volume))
         wrong = "--volume: the name of a mesh ends in .stl, .ply, .obj or .glb";
     if (wrong) return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT, "%s", wrong);
@@ -366,33 +366,32 @@ static const char *const usage[] = {"SCENE --joint NAME [--from A --to B] [optio
 static const flr_option options[] = {
     FLR_OPTION(
         TEXT, JOINTS_AT(joint), "joint", "NAMES",
-        "the joint to move; or several: hinge=0..120deg,rails=0..20cm one after the other, with + "
-        "in place of the comma together; NAME.slide: along the axis of a cylindrical joint",
+        "the joint to move; or several, one after the other: hinge=0..120deg,rails=0..20cm, or "
+        "together, with + instead of the comma; NAME.slide: along the axis of a cylindrical joint",
         .letter = 'j'),
     FLR_OPTION(
         TEXT, JOINTS_AT(from), "from", "PLACE",
-        "where the joint begins, such as 0deg or 10mm; default: the start, or with neither --from "
-        "nor --to its lower limit"),
+        "where the joint begins, such as 0deg or 10mm; default: 0, where the scene has it, or "
+        "without --to its lower limit"),
     FLR_OPTION(TEXT, JOINTS_AT(to), "to", "PLACE",
                "where it ends, such as 120deg; default: its upper limit"),
     FLR_OPTION(SIZE, JOINTS_AT(clearance), "clearance", "SIZE",
                "joints: stop where parts come nearer than this; default: where they touch"),
     FLR_OPTION(INTEGER, JOINTS_AT(samples), "samples", "N",
-               "joints: places at which the clearance is measured; default 121", .min = 2,
-               .max = 100000),
+               "joints: positions of each stage at which the clearance is measured; default 121",
+               .min = 2, .max = 100000),
     FLR_OPTION(PATH, JOINTS_AT(csv), "csv", "FILE", "joints: write the clearance as a table"),
     FLR_OPTION(PATH, JOINTS_AT(plot), "plot", "FILE", "joints: draw the clearance, as SVG"),
     FLR_OPTION(PATH, JOINTS_AT(volume), "volume", "FILE",
-               "joints: write the space that moving parts take as a mesh (.stl, .ply, .obj, .glb)"),
+               "joints: write the swept volume as a mesh (.stl, .ply, .obj, .glb)"),
     FLR_OPTION(SIZE, JOINTS_AT(tolerance), "tolerance", "SIZE",
-               "of that mesh: how far it may be from what is swept; default 2mm", .min = 1e-6),
+               "how far that mesh may be from the swept volume; default 2mm", .min = 1e-6),
     FLR_WAY_OPTIONS(
         sweep_values, "where the part is: one line t x y z qw qx qy qz for each pose",
-        "a path of the scene: its part moves, all others are looked at as with --against"),
-    FLR_OPTION(
-        PATH, offsetof(sweep_values, against), "against", "PART",
-        "a mesh or voxel file at the origin: how much of it stands in the swept volume, or how "
-        "much room is left"),
+        "a path of the scene: its part moves, and all others are compared as with --against"),
+    FLR_OPTION(PATH, offsetof(sweep_values, against), "against", "PART",
+               "a mesh or voxel file at the origin: how much of it is in the swept volume, or how "
+               "much room is left"),
     FLR_OPTION(PATH, offsetof(sweep_values, out), "out", "FILE",
                "write the swept volume to this file, which ends in .flrvox", .letter = 'o'),
     FLR_OPTION(NUMBER, offsetof(sweep_values, step), "step", "N",
@@ -413,8 +412,8 @@ static const flr_example examples[] = {
     {"feeler sweep cabinet/scene.json --joint rails=0..20cm+thread=0..-720deg --csv clearance.csv",
      "two joints together, with a table of the clearance"},
     {"feeler sweep ball/ball.stl --poses ball/seat.txt --voxel 1mm --out swept.flrvox",
-     "the room that a ball takes on its way"},
-    {"feeler sweep ball/scene.json --path seat --voxel 1mm", "and what stands in it"},
+     "the volume that a ball sweeps on its way"},
+    {"feeler sweep ball/scene.json --path seat --voxel 1mm", "and what is in it"},
     {"feeler sweep ball/ball.stl --poses ball/seat.txt --voxel 1mm --step 2 --against "
      "ball/socket.stl --json",
      "coarse steps, one other part, for a program"},
@@ -422,7 +421,7 @@ static const flr_example examples[] = {
 };
 static const flr_exit_text exits[] = {
     {FLR_EXIT_OK,
-     "joints: all of the motion is free; else: done, whatever stands in the swept volume"},
+     "joints: the whole motion is free; otherwise: done, whatever is in the swept volume"},
     {FLR_EXIT_FAILED,
      "joints: something is in the way; memory ran out; a file could not be written"},
     {FLR_EXIT_USAGE, "the command line is wrong, or a voxel size does not suit; nothing was done"},
@@ -433,21 +432,19 @@ static const flr_exit_text exits[] = {
 
 const flr_command flr_cmd_sweep = {
     .name = "sweep",
-    .summary = "how far joints can move, or the room that a part takes",
+    .summary = "how far joints can move, or the volume that a part sweeps",
     .usage = usage,
     .description =
-        "With --joint, joints of a scene are moved continuously, not pose by pose: no contact is "
-        "missed, "
-        "and the place of the first one is found to better than 0.01 degrees. Distances are exact. "
-        "Parts "
-        "that a joint ties and parts of a rigid group are not checked against each other.\n\n"
-        "Without it, the part is moved from pose to pose, straight and turning evenly, in steps in "
-        "which none "
-        "of its points moves farther than half a voxel; all voxels that it touches or fills on the "
-        "way are the swept volume. Said is its volume: the estimate counts half of each surface "
-        "voxel, the numbers behind it none and all of them.\n\n"
+        "With --joint, feeler moves joints of a scene continuously, not pose by pose: it misses no "
+        "contact, and finds the position of the first one to better than 0.01 degrees. Distances "
+        "are exact. Parts that a joint connects and parts of a rigid group are not checked against "
+        "each other.\n\n"
+        "Without it, feeler moves the part from pose to pose, straight and turning evenly, in "
+        "steps in which none of its points moves farther than half a voxel. All voxels that it "
+        "touches or fills on the way are the swept volume. The estimate of its volume counts half "
+        "of each surface voxel; the two numbers after it count none and all of them.\n\n"
         "The file of --out is like that of any part: feeler info draws it, feeler convert turns it "
-        "into a NanoVDB file, feeler contacts takes it for a part that stands.",
+        "into a NanoVDB file, feeler contacts accepts it as a static part.",
     .options = options,
     .examples = examples,
     .exits = exits,

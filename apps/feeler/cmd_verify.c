@@ -159,7 +159,7 @@ static void tell_path(flr_cli *cli, const path_check *j, const checked_path *pat
     for (uint32_t i = 0; i < v->fit_count; i++) {
         const flr_plan_fit *fit = &v->fits[i];
         flr_safe(flr_plan_scene_obstacle(&j->scene, fit->obstacle), part);
-        flr_print(cli, "  starts %.6g mm %s %s; checked against %.6g mm%s; near until t = %.4f s\n",
+        flr_print(cli, "  starts %.6g mm %s %s; limit %.6g mm%s; near until t = %.4f s\n",
                   1e3 * fabs(fit->start), fit->start < 0 ? "deep in" : "from", part,
                   1e3 * fabs(fit->floor), fit->floor < 0 ? " of depth" : "",
                   time_at(path, fit->until));
@@ -295,17 +295,17 @@ static const flr_exit_text exits[] = {
 
 const flr_command flr_cmd_verify = {
     .name = "verify",
-    .summary = "does a path keep its clearance, exactly and everywhere",
+    .summary = "check exactly whether paths keep a clearance everywhere",
     .usage = usage,
     .description =
         "Checks paths from any source: recorded by hand, planned by feeler or another program. "
         "Between two poses the part's origin moves along a straight line while the part turns "
         "evenly. The check is continuous and exact, triangle against triangle: a free path keeps "
-        "the clearance everywhere, and the distance that it keeps at least is proven. Otherwise "
+        "the clearance everywhere, and feeler proves a lower bound of its distance. Otherwise "
         "feeler reports the first place that is too near.\n\n"
-        "Parts that are nearer than the clearance at the first pose may stay so, but not come "
-        "nearer. Parts that touch or overlap there may not go deeper by more than --overlap. "
-        "feeler lists these fits and says until when they are near.",
+        "Parts that are nearer than the clearance at the first pose may stay that near, but not "
+        "come nearer. Parts that touch or overlap there may not go deeper by more than --overlap. "
+        "feeler lists these fits, and until when they are near.",
     .options = options,
     .examples = examples,
     .exits = exits,

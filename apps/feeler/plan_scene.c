@@ -140,8 +140,8 @@ flr_result flr_plan_scene_choose(flr_plan_scene *scene, const char *names, flr_e
     free(moves);
     if (result != FLR_OK) return result;
     if (!scene->standing_count)
-        return flr_fail(error, FLR_BAD_ARGUMENT, "%s: every part moves, so that nothing is left",
-                        s->path);
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "%s: every part moves, so there is nothing to check against", s->path);
     scene->T_world_body = s->parts[scene->moving[0]].T_world_part;
     const flr_pose T_body_world = flr_pose_inverse(scene->T_world_body);
     for (uint32_t i = 0; i < scene->moving_count; i++) {

@@ -136,8 +136,8 @@ void flr_run_print(flr_cli *cli, const flr_stage *stage, uint32_t part, double r
               (unsigned long long)r->limited_frames);
     if (isfinite(r->least_travel))
         flr_print(cli,
-                  "  queues: at most %u points and chunks waited; a frame moved %.4g mm at most "
-                  "where the limit was strictest; %llu %s took more tests than there is time for\n",
+                  "  queues: at most %u points and chunks; strictest travel limit %.4g mm; %llu %s "
+                  "needed more tests than there was time for\n",
                   r->most_queued, r->least_travel * 1e3, (unsigned long long)r->late_frames,
                   flr_noun(r->late_frames, "frame", "frames"));
     flr_print(cli, "  device: at most %.3g N and %.3g N m; hand put in %.3g J, got %.3g J\n",

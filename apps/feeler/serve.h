@@ -47,8 +47,8 @@ enum { FLR_SHARE_PORT = 7879 };
     {.name = "engine",                                                                             \
      .type = FLR_OPTION_CHOICE,                                                                    \
      .argument = "shell|spheres|exact|coherent",                                                   \
-     .help = "how contact is found, " scope "; exact: for tight fits; coherent: points that are "  \
-             "far wait in queues, with a travel limit; the page can change it; default: " preset   \
+     .help = "how contact is found, " scope "; exact: for tight fits; coherent: far points "       \
+             "wait in queues, with a travel limit; the page can change it; default: " preset       \
              ", else exact where voxels cannot resolve a gap, else shell",                         \
      .offset = AT(engine),                                                                         \
      .choices = flr_scene_engines},                                                                \

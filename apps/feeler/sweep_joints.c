@@ -146,7 +146,7 @@ static flr_result read_travel(joints_job *j, char *text, flr_joint_travel *t, fl
                         "joint \"%s\" is %s: only cylindrical ones have \".slide\"", text,
                         flr_joint_kind_name(joint->kind));
     if (!to && !axis->limited)
-        return flr_fail(error, FLR_BAD_ARGUMENT, "joint \"%s\" has no limits: say --from and --to",
+        return flr_fail(error, FLR_BAD_ARGUMENT, "joint \"%s\" has no limits: add --from and --to",
                         text);
     t->from = axis->limited && !from && !to ? axis->low : 0;
     t->to = axis->high;
@@ -325,7 +325,7 @@ static void tell(const joints_job *j)
     } else if (f->locked) {
         flr_print(cli, "%slocked%s      ", flr_red(cli), flr_plain(cli));
         print_place(j, f->stage, f->share);
-        flr_print(cli, ": a loop of joints cannot close beyond\n");
+        flr_print(cli, ": beyond it, a loop of joints cannot close\n");
     } else {
         flr_print(cli, "%s%s%s  ", flr_red(cli), j->values->clearance > 0 ? "too near" : "contact ",
                   flr_plain(cli));
@@ -335,9 +335,11 @@ static void tell(const joints_job *j)
                   1e3 * f->point[1].z);
     }
     for (uint32_t i = 0; i < f->start_count; i++)
-        flr_print(cli, "  start     %s and %s meet before anything moves; that stops nothing\n",
-                  flr_safe(name_of(j, f->starts[i].part[0]), a),
-                  flr_safe(name_of(j, f->starts[i].part[1]), b));
+        flr_print(
+            cli,
+            "  start     %s and %s touch before anything moves; this does not stop the motion\n",
+            flr_safe(name_of(j, f->starts[i].part[0]), a),
+            flr_safe(name_of(j, f->starts[i].part[1]), b));
     const flr_joint_sweep_sample *least = least_of(f);
     if (least && isfinite(least->clearance)) {
         flr_print(cli, "  least     %.6g mm between %s and %s, ", 1e3 * least->clearance,
@@ -418,8 +420,7 @@ static flr_result write_volume(const joints_job *j, flr_error *error)
     flr_result result = flr_swept_mesh_write(&def, &report, error);
     if (result != FLR_OK) return result;
     char safe[FLR_SAFE_SIZE];
-    flr_print_note(j->cli,
-                   "%s: %zu triangles, %.6g cm3, within %.4g mm of the space that is swept\n",
+    flr_print_note(j->cli, "%s: %zu triangles, %.6g cm3, within %.4g mm of the swept volume\n",
                    flr_safe(j->values->volume, safe), report.triangles, 1e6 * report.volume,
                    1e3 * report.error);
     return FLR_OK;

@@ -25,7 +25,7 @@ export class Clashes {
   private field = h('input', { type: 'text', id: 'clash-clearance', inputMode: 'decimal', value: '0', size: 6, 'aria-describedby': 'clash-unit' });
   private unit = h('span', { class: 'unit', id: 'clash-unit' });
   private note = h('div', { id: 'clash-summary', class: 'hint', role: 'status' });
-  private save = h('button', { type: 'button', id: 'clash-report', class: 'quiet', title: 'A page with pictures of all findings', onclick: () => void this.report() }, 'Save report');
+  private save = h('button', { type: 'button', id: 'clash-report', class: 'quiet', title: 'A page with a table of all findings, and pictures', onclick: () => void this.report() }, 'Save report');
   private filter = { contacts: true, allowed: false };
   private clearance = 0; // metres
   private rest = new Rest();
@@ -70,7 +70,7 @@ export class Clashes {
     if (this.rest.moved(state, (part) => parts.get(part)?.voxel ?? 0)) this.disturb();
     if (!this.card.open || !this.due || this.asking || connection.state !== 'open' || this.model.replaying) return;
     if (parts.size > 1 && now - this.moved_at > STOOD_MS) void this.ask();
-    else if (parts.size < 2) text(this.note, 'A clash takes two parts.');
+    else if (parts.size < 2) text(this.note, 'A clash needs at least two parts.');
   }
 
   private disturb(): void {
@@ -102,7 +102,7 @@ export class Clashes {
     const value = read_length(this.field.value, this.model.unit);
     this.field.setAttribute('aria-invalid', String(value === null));
     if (value === null) {
-      this.notices.toast(`“${this.field.value}” is no length. Type a number such as 0.5; it may end in mm, cm, m or in.`, 'warning');
+      this.notices.toast(`“${this.field.value}” is no length. Type a number such as 0.5, with or without mm, cm, m or in; at most 1 m.`, 'warning');
       return;
     }
     this.clearance = value;
@@ -130,7 +130,7 @@ export class Clashes {
     const rows = pairs.slice(0, ROWS).map((pair) => this.row(pair));
     const more = pairs.length - ROWS;
     this.list.replaceChildren(...rows);
-    if (more > 0) this.list.append(h('p', { class: 'hint' }, `and ${more} more; the report lists all.`));
+    if (more > 0) this.list.append(h('p', { class: 'hint' }, `and ${more} more; the report lists them all.`));
     const still = this.chosen && pairs.find((pair) => pair.part === this.chosen!.part && pair.other === this.chosen!.other);
     this.draw(still ?? null);
     this.changed.emit();
@@ -142,7 +142,7 @@ export class Clashes {
       h('span', { class: `dot dot-${pair.allowed ? 'allowed' : STATES[pair.state] ?? 'ok'}` }),
       h('span', { class: 'part-text' }, h('span', { class: 'part-name' }, names), h('span', { class: 'part-facts' }, `${amount(pair, this.model.unit)}${pair.allowed ? ' · allowed' : ''}`)));
     const allow = h('button', {
-      type: 'button', class: 'chip', 'aria-pressed': String(pair.allowed), title: pair.allowed ? 'Report this pair again' : 'A fit of the design: do not report this pair. Saved with the scene',
+      type: 'button', class: 'chip', 'aria-pressed': String(pair.allowed), title: pair.allowed ? 'Report this pair again' : 'A fit of the design: do not report this pair. Save scene keeps this',
       'aria-label': `Allow ${names}`, onclick: () => this.model.connection.ask('allow', { part: pair.part, other: pair.other, allowed: !pair.allowed }).catch(this.notices.failed),
     }, 'allow');
     const current = this.chosen?.part === pair.part && this.chosen.other === pair.other;
@@ -198,7 +198,7 @@ export class Clashes {
       const job = await connection.make('report', { clearance: this.clearance, format: report_format.REPORT_HTML });
       await this.ended(job);
       const answer = await fetch(`reports/${job}.html`, { headers: connection.token ? { Authorization: `Bearer ${connection.token}` } : {} });
-      if (!answer.ok) throw new Error(`The report did not come: ${await answer.text()}`);
+      if (!answer.ok) throw new Error(`The report could not be downloaded: ${await answer.text()}`);
       const url = URL.createObjectURL(await answer.blob());
       const file = `${(this.model.scene?.name || 'scene').replace(/[^\w-]+/g, '_')}-clashes.html`;
       h('a', { href: url, download: file }).click();

@@ -117,7 +117,7 @@ async function main(): Promise<void> {
       if (!notes.on && hand.pointing) hand.change_tool().catch(notices.failed);
       measuring.toggle(false);
       notes.toggle();
-      if (notes.on) notices.toast('Click the place of the note. Esc ends.');
+      if (notes.on) notices.toast('Click where the note belongs. Press Esc to cancel.');
     },
     isolate: () => panels.isolate(),
     open: () => files.open(),

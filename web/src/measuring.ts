@@ -168,7 +168,7 @@ export class Measuring {
     this.card.hidden = !this.on && !this.entries.length;
     const half = this.entries.at(-1)?.picks.length === 1;
     this.hint.hidden = !this.on;
-    this.hint.textContent = half ? 'Click a second place for the distance, or go on with another.' : 'Click two places. Drag turns the view; Esc ends.';
+    this.hint.textContent = half ? 'Click a second place to measure the distance.' : 'Click two places. Drag to turn the view; press Esc to finish.';
     this.list.replaceChildren(...[...this.entries].reverse().map((entry) => this.row(entry)));
     for (const entry of this.entries) this.draw(entry);
     this.changed.emit();

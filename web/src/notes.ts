@@ -73,7 +73,7 @@ export class Notes {
   }
 
   private send(note: { note: number; part: number; position: Vec3; text: string }): void {
-    if (new TextEncoder().encode(note.text).length > 512) this.notices.toast('A note has at most 512 bytes.', 'warning');
+    if (new TextEncoder().encode(note.text).length > 512) this.notices.toast('This note is too long: a note has at most 512 bytes.', 'warning');
     else this.model.connection.ask('note_set', note).catch(this.notices.failed);
   }
 

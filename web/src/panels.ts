@@ -153,7 +153,7 @@ export class Panels {
       onchange: () => this.loader.set_budget(Number(detail.value)),
     }, ...([[250000, '0.25 M'], [1500000, '1.5 M'], [4000000, '4 M'], [20000000, 'all']] as const).map(([value, name]) => h('option', { value: String(value) }, name)));
     detail.value = String(this.loader.budget);
-    const explode = h('input', { type: 'range', id: 'explode', min: '0', max: '2', step: '0.02', value: '0', title: 'Draws parts apart; they cannot be picked up meanwhile', oninput: () => {
+    const explode = h('input', { type: 'range', id: 'explode', min: '0', max: '2', step: '0.02', value: '0', title: 'Draw the parts apart; meanwhile they cannot be grabbed', oninput: () => {
       this.stage.explode = Number(explode.value);
     } });
     model.on_scene.on(() => {

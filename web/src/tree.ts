@@ -202,8 +202,8 @@ export class Tree {
     action('parts-move', 'Movable', 'The selected parts can be picked up', (parts) => this.set_kind(parts, part_kind.PART_MOVABLE));
     action('parts-fix', 'Fixed', 'The selected parts stay where they are', (parts) => this.set_kind(parts, part_kind.PART_STATIC));
     action('parts-group', 'Group', 'Put the selected parts into a group', (parts) => this.group(parts));
-    action('parts-rigid', 'Move as one', 'The groups of the selected parts move as one, or their parts by themselves again', (parts) => this.set_rigid(parts));
-    action('parts-replace', 'Replace file…', 'Another revision of the selected part: its mesh becomes that of a file, all else stays', (parts) => this.replace.emit(parts[0]!));
+    action('parts-rigid', 'Move as one', 'Make the groups of the selected parts rigid, or let their parts move separately again', (parts) => this.set_rigid(parts));
+    action('parts-replace', 'Replace file…', 'Give the selected part the mesh of another file, such as a new revision; everything else stays', (parts) => this.replace.emit(parts[0]!));
     action('parts-ungroup', 'Ungroup', 'Dissolve the groups of the selected parts; the parts stay', (parts) => this.ungroup(parts));
   }
 
@@ -237,7 +237,7 @@ export class Tree {
   /** The groups of these parts become rigid; when all are, their parts move by themselves again. */
   private set_rigid(parts: number[]): void {
     const names = new Set(parts.map((part) => this.model.parts.get(part)?.group ?? '').filter(Boolean));
-    if (!names.size) this.notices.toast('The selected parts are in no group: make one first with Group.');
+    if (!names.size) this.notices.toast('The selected parts are in no group. Press Group to make one first.');
     const rigid = [...names].every((name) => this.model.rigid.has(name)) ? 2 : 1;
     for (const name of names) this.model.connection.ask('regroup', { name, parts: new Uint32Array(), rigid }).catch(this.notices.failed);
   }
