@@ -5,6 +5,7 @@
 #include "files.h"
 #include "info.h"
 #include "output.h"
+#include "scene/scene_joint.h"
 #include "sim/gaps.h"
 #include "sim/resolution.h"
 
@@ -98,6 +99,21 @@ static void tell_gap(flr_cli *cli, const flr_part_list *parts, const flr_gap *g,
               1e3 * g->from.z, -g->distance > tolerated ? ", deeper than is tolerated" : "");
 }
 
+/* Leaves out pairs that never touch: parts of a rigid group, and parts that a joint ties. */
+static flr_result leave_tied(const flr_scene *scene, flr_gap *gaps, uint32_t *count,
+                             flr_error *error)
+{
+    flr_mechanism *mechanism;
+    flr_result result = flr_scene_mechanism(scene, &mechanism, error);
+    if (result != FLR_OK || !mechanism) return result;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < *count; i++)
+        if (flr_mechanism_may_touch(mechanism, gaps[i].a, gaps[i].b)) gaps[kept++] = gaps[i];
+    *count = kept;
+    flr_mechanism_destroy(mechanism);
+    return FLR_OK;
+}
+
 /* What is in each other at the start, and what is near. */
 static flr_result tell_gaps(flr_cli *cli, const flr_scene *scene, const flr_part_list *parts,
                             json_t *facts, flr_error *error)
@@ -109,6 +125,7 @@ static flr_result tell_gaps(flr_cli *cli, const flr_scene *scene, const flr_part
     flr_progress(cli, 0, 1, "measuring gaps");
     flr_result result = flr_gaps_measure(&def, gaps, INFO_GAPS, &count, error);
     flr_progress_end(cli);
+    if (result == FLR_OK) result = leave_tied(scene, gaps, &count, error);
     if (result != FLR_OK) return result;
     json_t *within = flr_json_array(), *near = flr_json_array();
     while (overlaps < count && gaps[overlaps].distance <= 0) overlaps++;

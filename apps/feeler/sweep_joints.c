@@ -128,6 +128,9 @@ static flr_result read_travel(joints_job *j, char *text, flr_joint_travel *t, fl
         if (!dots)
             return flr_fail(error, FLR_BAD_ARGUMENT,
                             "\"%.60s\": write JOINT=FROM..TO, such as hinge=0..120deg", text);
+        if (from || to)
+            return flr_fail(error, FLR_BAD_ARGUMENT,
+                            "\"%.60s\" says from where to where: leave out --from and --to", text);
         *equals = *dots = 0;
         from = equals + 1, to = dots + 2;
     }
@@ -185,6 +188,11 @@ static flr_result read_travels(joints_job *j, flr_error *error)
                                 MAX_TRAVELS);
             flr_result result = read_travel(j, one, &j->travels[count], error);
             if (result != FLR_OK) return result;
+            for (uint32_t i = j->first[stages - 1]; i < count; i++)
+                if (j->travels[i].joint == j->travels[count].joint &&
+                    j->travels[i].slide == j->travels[count].slide)
+                    return flr_fail(error, FLR_BAD_ARGUMENT,
+                                    "joint \"%s\" cannot make two motions at the same time", one);
             count++;
         }
     }

@@ -126,7 +126,9 @@ static double used_up(const flr_fit_query *q, uint32_t group, double limit)
             const float moved =
                 sqrtf(x * x + y * y + z * z) * (1 + 1e-6f) + turned * l->radius[i] + little;
             l->moved[i] = moved;
-            const float used = moved / (l->cover[i] - (float)limit);
+            // far from everything, rounding takes all that a list covers beyond the limit
+            const float room = l->cover[i] - (float)limit,
+                        used = room > 0 ? moved / room : INFINITY;
             most = used > most ? used : most;
         }
     return fmax((double)most, sine / FLR_FIT_TURN);

@@ -193,6 +193,24 @@ static bool read_link(flr_robot *r, uint32_t element, flr_pose T, bool root, int
     return true;
 }
 
+/* Links that the base does not lead to hang on each other. */
+static bool finds_all(flr_robot *r)
+{
+    const flr_xml *x = r->xml;
+    for (uint32_t l = flr_xml_child(x, 0, "link"); l != FLR_XML_NONE;
+         l = flr_xml_sibling(x, l, "link")) {
+        const char *name = flr_xml_get(x, l, "name");
+        uint32_t i = 0;
+        while (i < r->link_count && (!name || strcmp(r->links[i].name, name) != 0)) i++;
+        if (i == r->link_count)
+            return flr_robot_fail(
+                r, l,
+                "no chain of joints leads from the root to link \"%.60s\": joints form a cycle",
+                name ? name : "");
+    }
+    return true;
+}
+
 bool flr_urdf_read(flr_robot *r)
 {
     const flr_xml *x = r->xml;
@@ -219,5 +237,6 @@ bool flr_urdf_read(flr_robot *r)
     if (roots > 1)
         return flr_robot_fail(r, root, "%u links are no children of any joint; one is the base",
                               roots);
-    return read_link(r, root, flr_pose_identity(), true, 0, &link);
+    if (!read_link(r, root, flr_pose_identity(), true, 0, &link)) return false;
+    return finds_all(r);
 }

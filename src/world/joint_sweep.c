@@ -12,6 +12,9 @@
 #define CAREFUL  1.5  /* deviations are measured at three places; in between they may be larger */
 #define OPEN     1e-7 /* metres: a loop that is open by more cannot close */
 #define HALTS    40   /* halvings that find where a loop locks */
+#define TOUCHING 1e-7 /* metres: parts that are this near at the start meet there */
+#define LEAVING                                                                                    \
+    (1.0 / 64) /* share of a stage: how often such parts are asked whether they still do */
 
 flr_joint_sweep_def flr_default_joint_sweep_def(void)
 {
@@ -92,6 +95,7 @@ typedef struct running {
     flr_pose *T_mid[2];
     flr_box3 *swept;      /* of each part, over a piece */
     flr_fit_pair **pairs; /* [parts x parts], made when needed; low part first */
+    bool *met;            /* [parts x parts], low part first: met at the start, and do so still */
     flr_error *error;
 } running;
 
@@ -256,6 +260,34 @@ static double worst_deviation(running *r)
     return most;
 }
 
+/* Whether two parts meet where a piece begins. */
+static bool meet_now(running *r, uint32_t a, uint32_t b, bool *meet)
+{
+    const uint32_t frame = is_swapped(r, a, b) ? b : a, mover = frame == a ? b : a;
+    flr_fit_pair *pair = pair_of(r, frame, mover);
+    if (!pair) return false;
+    flr_fit_params ask = flr_default_fit_params();
+    flr_fit_result found;
+    ask.reach = -1;
+    ask.max_distance = 2 * TOUCHING;
+    flr_fit_pair_query(pair, between(r->T[0][frame], r->T[0][mover]), &ask, NULL, 0, &found);
+    *meet = found.distance <= TOUCHING;
+    return true;
+}
+
+/* Parts that met at the start count from where they have come apart. */
+static bool look_at_met(running *r, bool *any)
+{
+    *any = false;
+    for (uint32_t a = 0; a < r->parts; a++)
+        for (uint32_t b = a + 1; b < r->parts; b++) {
+            bool *met = &r->met[(size_t)a * r->parts + b];
+            if (*met && !meet_now(r, a, b, met)) return false;
+            *any |= *met;
+        }
+    return true;
+}
+
 /* Checks all pairs over a piece. `*free` is the share of it that is free. */
 static bool check_piece(running *r, double *free)
 {
@@ -263,6 +295,7 @@ static bool check_piece(running *r, double *free)
     for (uint32_t a = 0; a < r->parts; a++)
         for (uint32_t b = a + 1; b < r->parts; b++) {
             if (!is_pair(r, a, b) || !flr_box3_overlap(r->swept[a], r->swept[b])) continue;
+            if (r->met[(size_t)a * r->parts + b]) continue;
             flr_fit_motion_result found;
             if (!follow(r, a, b, &found)) return false;
             if (found.free < *free) {
@@ -299,6 +332,12 @@ static bool run_stage(running *r, uint32_t stage)
         box_piece(r);
         if (to - at > SHORTEST && (!is_short(r) || worst_deviation(r) > SWEEP_ASTRAY)) {
             length = 0.5 * (to - at);
+            continue;
+        }
+        bool met;
+        if (!look_at_met(r, &met)) return false;
+        if (met && to - at > LEAVING) {
+            length = LEAVING;
             continue;
         }
         if (open > OPEN) {
@@ -361,20 +400,15 @@ static bool find_starts(running *r)
     for (uint32_t a = 0; a < r->parts; a++)
         for (uint32_t b = a + 1; b < r->parts; b++) {
             if (!is_pair(r, a, b)) continue;
-            const flr_pose *T = r->T[0];
-            if (!flr_box3_overlap(
-                    flr_box3_transform(T[a], flr_fit_get_info(r->def->fits[a]).bounds),
-                    flr_box3_transform(T[b], flr_fit_get_info(r->def->fits[b]).bounds)))
-                continue;
+            const flr_box3 box_a = flr_box3_transform(r->T[0][a],
+                                                      flr_fit_get_info(r->def->fits[a]).bounds),
+                           box_b = flr_box3_transform(r->T[0][b],
+                                                      flr_fit_get_info(r->def->fits[b]).bounds);
+            bool *met = &r->met[(size_t)a * r->parts + b];
+            if (!flr_box3_overlap(flr_box3_grow(box_a, 2 * TOUCHING), box_b)) continue;
+            if (!meet_now(r, a, b, met)) return false;
+            if (!*met) continue;
             const uint32_t frame = is_swapped(r, a, b) ? b : a, mover = frame == a ? b : a;
-            flr_fit_pair *pair = pair_of(r, frame, mover);
-            if (!pair) return false;
-            flr_fit_params ask = flr_default_fit_params();
-            flr_fit_result found;
-            ask.reach = -1;
-            ask.max_distance = 1e-9;
-            flr_fit_pair_query(pair, between(T[frame], T[mover]), &ask, NULL, 0, &found);
-            if (!(found.distance <= 0)) continue;
             flr_joint_sweep_start *more =
                 realloc(out->starts, (out->start_count + 1u) * sizeof *more);
             if (!more) return false;
@@ -442,10 +476,11 @@ flr_result flr_joint_sweep_run(const flr_joint_sweep_def *def, flr_joint_sweep *
     r.moves = calloc(parts + 1u, sizeof *r.moves);
     r.swept = calloc(parts + 1u, sizeof *r.swept);
     r.pairs = calloc((size_t)parts * parts + 1, sizeof *r.pairs);
+    r.met = calloc((size_t)parts * parts + 1, sizeof *r.met);
     for (int i = 0; i < 3; i++) r.T[i] = calloc(parts + 1u, sizeof *r.T[i]);
     for (int i = 0; i < 2; i++) r.T_mid[i] = calloc(parts + 1u, sizeof *r.T_mid[i]);
     sweep->T_end = calloc(parts + 1u, sizeof *sweep->T_end);
-    bool ok = r.moves && r.swept && r.pairs && r.T[0] && r.T[1] && r.T[2] && r.T_mid[0] &&
+    bool ok = r.moves && r.swept && r.pairs && r.met && r.T[0] && r.T[1] && r.T[2] && r.T_mid[0] &&
               r.T_mid[1] && sweep->T_end;
     for (uint32_t i = 0; ok && i < parts; i++) r.moves[i] = flr_joint_sweep_moves(def, i);
     ok = ok && find_starts(&r);
@@ -454,6 +489,7 @@ flr_result flr_joint_sweep_run(const flr_joint_sweep_def *def, flr_joint_sweep *
     if (ok) flr_joint_sweep_pose(def, sweep->stage, sweep->share, sweep->T_end);
     for (size_t i = 0; r.pairs && i < (size_t)parts * parts; i++) flr_fit_pair_destroy(r.pairs[i]);
     free(r.pairs);
+    free(r.met);
     free(r.moves);
     free(r.swept);
     for (int i = 0; i < 3; i++) free(r.T[i]);

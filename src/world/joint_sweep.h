@@ -5,7 +5,7 @@
  * by a length that is kept free, too. Exact distances at evenly spaced poses tell the clearance.
  *
  * Parts that a joint ties, and parts of one rigid group, are not checked against each other. Parts that meet at the start are
- * listed; they stop nothing.
+ * listed; they stop nothing until they have come apart, which is looked at 64 times in a stage.
  *
  * Thread: control. Not RT safe. */
 #ifndef FLR_WORLD_JOINT_SWEEP_H

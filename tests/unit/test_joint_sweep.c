@@ -288,11 +288,63 @@ static void makes_a_volume(void **state)
     free_rig(&r);
 }
 
+/* a block that lies on a floor of several triangles slides along it, up to the wall; one that begins in the wall comes out */
+static void leaves_what_it_meets(void **state)
+{
+    (void)state;
+    for (int within = 0; within < 2; within++) {
+        rig r = {0};
+        add_box(&r, flr_vec3_make(0.02, 0.02, 0.02), flr_vec3_make(within ? 0.17 : -0.1, 0, 0.01),
+                false);
+        add_box(&r, flr_vec3_make(0.5, 0.1, 0.02), flr_vec3_make(0, 0, -0.01), true);
+        add_box(&r, flr_vec3_make(0.02, 0.1, 0.1), flr_vec3_make(0.17, 0, 0.05), true);
+        const flr_joint j =
+            joint(FLR_JOINT_PRISMATIC, FLR_JOINT_WORLD, 0, flr_vec3_zero(), flr_vec3_make(1, 0, 0));
+        tie(&r, &j, 1);
+        r.travels[0] = (flr_joint_travel){.joint = 0, .to = within ? -0.2 : 0.3};
+        r.first[1] = 1;
+        flr_joint_sweep found;
+        assert_ok(flr_joint_sweep_run(&r.def, &found, &error), error);
+        assert_int_equal(found.start_count, within ? 2 : 1);
+        assert_int_equal(found.blocked, !within);
+        if (!within) {
+            assert_int_equal(found.part[1], 2);
+            assert_within(0.3 * found.share, 0.25, 1e-6); /* from x = -0.09 to the face at 0.16 */
+        }
+        flr_joint_sweep_free(&found);
+        free_rig(&r);
+    }
+}
+
+/* a bar that begins in a post comes out, goes round and is stopped on its other side */
+static void meets_again(void **state)
+{
+    (void)state;
+    rig r = {0};
+    add_box(&r, flr_vec3_make(0.1, 0.004, 0.004), flr_vec3_make(0.05, 0, 0), false);
+    add_box(&r, flr_vec3_make(0.01, 0.01, 0.01), flr_vec3_make(0.05, 0.04, 0), true);
+    const flr_joint j =
+        joint(FLR_JOINT_REVOLUTE, FLR_JOINT_WORLD, 0, flr_vec3_zero(), flr_vec3_make(0, 0, 1));
+    tie(&r, &j, 1);
+    r.travels[0] = (flr_joint_travel){.joint = 0, .from = 40 * pi / 180, .to = 420 * pi / 180};
+    r.first[1] = 1;
+    flr_joint_sweep found;
+    assert_ok(flr_joint_sweep_run(&r.def, &found, &error), error);
+    assert_int_equal(found.start_count, 1);
+    assert_true(found.blocked);
+    /* the upper face of the bar meets the post's corner at (55, 35) mm */
+    const double expected = atan2(0.035, 0.055) - asin(0.002 / hypot(0.055, 0.035)) + 2 * pi;
+    assert_within(flr_joint_travel_at(&r.travels[0], found.share), expected, 1e-5);
+    flr_joint_sweep_free(&found);
+    free_rig(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_the_angle), cmocka_unit_test(misses_nothing),
-        cmocka_unit_test(moves_together),  cmocka_unit_test(follows_loops),
+        cmocka_unit_test(leaves_what_it_meets), cmocka_unit_test(meets_again),
+        cmocka_unit_test(finds_the_angle),      cmocka_unit_test(misses_nothing),
+        cmocka_unit_test(moves_together),       cmocka_unit_test(follows_loops),
         cmocka_unit_test(makes_a_volume),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

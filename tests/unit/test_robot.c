@@ -176,6 +176,9 @@ static void refuses_nonsense(void **state)
     refuse("<robot>" LINK("a") JOINT("a", "b", "") "</robot>", "no link \"b\"");
     refuse("<robot>" LINK("a") LINK("b") JOINT("a", "b", "") JOINT("b", "a", "") "</robot>",
            "cycle");
+    refuse("<robot>" LINK("a") LINK("b") LINK("c") JOINT("b", "c", "")
+               JOINT("c", "b", "") "</robot>",
+           "from the root to link \"b\"");
     refuse("<robot>" LINK("a") LINK("b")
                JOINT("a", "b", "<limit lower='1' upper='-1'/>") "</robot>",
            "reversed");

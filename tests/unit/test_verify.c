@@ -67,6 +67,13 @@ static void walls(void **state)
     assert_false(v.free);
     near(v.violation.at, 1 + (0.02 - 0.00505) / 0.04, 1e-4);
     near(v.violation.point[0].x, -0.00005, 1e-6);
+    // from so far that the lists of what is near cover no more than rounding
+    for (double far = 10; far < 1e7; far *= 10) {
+        const flr_pose long_way[2] = {at(-far, 0, 0), at(far, 0, 0)};
+        v = verify(&moving, &stands, 1, 0, long_way, 2);
+        assert_false(v.free);
+        near(v.violation.at, 0.5 - 0.00505 / (2 * far), 1e-7);
+    }
     flr_fit_destroy(cube);
     flr_fit_destroy(wall);
 }
