@@ -325,15 +325,10 @@ static int run_joints(flr_cli *cli, const sweep_values *values, const char *path
     if (!flr_is_scene(path))
         wrong = "--joint is for scenes, which name their joints";
     else if (values->poses || values->path || values->against || values->out)
-<<<<<<< HEAD
         wrong = "--joint takes no --poses, --path, --against or --out; --volume writes the swept "
                 "volume";
-=======
-        wrong = "--joint needs no --poses, --path, --against or --out; --volume writes the space "
-                "that is swept";
     else if (values->voxel > 0)
         wrong = "--joint needs no --voxel: joints are swept exactly";
->>>>>>> breaker
     else if (values->joints.volume && !flr_swept_mesh_is_name(values->joints.volume))
         wrong = "--volume: the name of a mesh ends in .stl, .ply, .obj or .glb";
     if (wrong) return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT, "%s", wrong);
