@@ -213,6 +213,12 @@ static flr_result find(plan_run *r, flr_error *error)
     if (result == FLR_OK) result = flr_plan_find(r->cli->env, &def, &search, &r->result, error);
     flr_stop_at_once(false);
     flr_progress_end(r->cli);
+    if (result == FLR_BAD_ARGUMENT && r->result.blocker_count == 1) {
+        char name[FLR_SAFE_SIZE];
+        flr_fail(
+            error, result, "the goal is not free: %s is in the way there",
+            flr_safe(flr_plan_scene_obstacle(&r->scene, r->result.blockers[0].obstacle), name));
+    }
     if (result == FLR_OK && r->result.poses && v->out) {
         result = write_path(r, error);
         if (result != FLR_OK && result != FLR_NO_MEMORY) result = FLR_DENIED;

@@ -163,8 +163,8 @@ typedef struct flr_plan_result {
     double turn;              /* radians: by how much the body turns, all in all */
     /* without a path: how far from the start the centre of the body got, and how far it had to go at least */
     double reached, wanted;
-    flr_plan_blocker
-        blockers[FLR_PLAN_MAX_BLOCKERS]; /* [blocker_count], the likeliest first; without a path */
+    flr_plan_blocker blockers
+        [FLR_PLAN_MAX_BLOCKERS]; /* [blocker_count], the likeliest first; without a path; what is at a goal that is not free */
     uint32_t blocker_count;
     uint64_t moves; /* tried */
     uint64_t nodes; /* poses reached */

@@ -114,17 +114,18 @@ void flr_plan_worker_end(flr_plan_worker *worker)
 /* ---- the goal ---- */
 
 /* Every pair keeps its floor at the goal. */
-static flr_result check_goal(flr_plan_worker *w, flr_error *error)
+static flr_result check_goal(flr_plan_worker *w, flr_plan_result *result, flr_error *error)
 {
     flr_plan_space *s = w->space;
     for (uint32_t m = 0; m < s->moving_count; m++)
         for (uint32_t o = 0; o < s->obstacle_count; o++) {
             const flr_plan_pair *pair = &s->pairs[(size_t)m * s->obstacle_count + o];
             const double distance = flr_plan_distance(s, w->search->to, m, o, INFINITY, 0, NULL);
-            if (distance < pair->floor || (!pair->fitted && distance <= 0))
-                return flr_fail(error, FLR_BAD_ARGUMENT,
-                                "the goal is not free: part %u is %.6g mm away there", o,
-                                1e3 * distance);
+            if (!(distance < pair->floor || (!pair->fitted && distance <= 0))) continue;
+            result->blockers[0] = (flr_plan_blocker){.obstacle = o, .at = w->search->to.p};
+            result->blocker_count = 1;
+            return flr_fail(error, FLR_BAD_ARGUMENT, "the goal is not free: obstacle %u is there",
+                            o);
         }
     return FLR_OK;
 }
@@ -349,7 +350,7 @@ flr_result flr_plan_find(flr_env *env, const flr_plan_def *def, const flr_plan_s
             flr_plan_worker_begin(&j.workers[i], def, search, search->seed * 1000003u + i, error);
         if (code == FLR_OK) set_end(&j.workers[i], time_is_up, &j.clock);
     }
-    if (code == FLR_OK && search->to_given) code = check_goal(&j.workers[0], error);
+    if (code == FLR_OK && search->to_given) code = check_goal(&j.workers[0], result, error);
     if (code == FLR_OK) code = search_all(&j, error);
     if (code == FLR_OK && j.winner) code = finish_path(&j, result, error);
     if (code == FLR_OK && !result->poses) {

@@ -22,6 +22,18 @@ static void shift(flr_joint_axis *axis, double by)
     axis->rest -= by;
 }
 
+/* Poses do not tell whole turns. A screw has gone along its axis with them; another joint is within its limits. */
+static double whole_turns(const flr_joint *j, double turn, double slide)
+{
+    const double whole = 6.283185307179586;
+    double near = 0;
+    if (j->kind == FLR_JOINT_SCREW)
+        near = whole * slide / j->pitch;
+    else if (j->turn.limited && j->turn.high - j->turn.low <= whole)
+        near = 0.5 * (j->turn.low + j->turn.high);
+    return turn - whole * round((turn - near) / whole);
+}
+
 bool flr_joint_moved(const flr_joint_entry *joint, const flr_part_list *start,
                      const flr_part_list *now, flr_scene_joint *to)
 {
@@ -37,8 +49,7 @@ bool flr_joint_moved(const flr_joint_entry *joint, const flr_part_list *start,
     const flr_vec3 turned = {M.q.x, M.q.y, M.q.z};
     const double turn = 2 * atan2(flr_vec3_dot(turned, axis), M.q.w);
     const double slide = flr_vec3_dot(axis, flr_vec3_sub(flr_pose_apply(M, j->point), j->point));
-    if (j->kind != FLR_JOINT_BALL)
-        shift(&j->turn, turn - 6.283185307179586 * round(turn / 6.283185307179586));
+    if (j->kind != FLR_JOINT_BALL) shift(&j->turn, whole_turns(j, turn, slide));
     shift(&j->slide, slide);
     j->point = flr_pose_apply(A, j->point);
     j->axis = flr_pose_apply_vector(A, axis);

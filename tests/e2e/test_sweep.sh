@@ -72,6 +72,9 @@ json '.stage == 2 and (.at.hinge - 115.409 | fabs) < 0.01'
 refuse 3 'has no joint "hing"; did you mean "hinge"' cabinet/scene.json --joint hing
 refuse 2 'is no angle' cabinet/scene.json --joint hinge --to 12mm
 refuse 2 'is no length' cabinet/scene.json --joint rails --to 12deg
+refuse 2 'leave out --from and --to' cabinet/scene.json --joint hinge=0..90deg --to 80deg
+refuse 2 'two motions at the same time' cabinet/scene.json --joint hinge+hinge
+refuse 2 'needs no --voxel' cabinet/scene.json --joint hinge --voxel 1mm
 refuse 2 'JOINT=FROM..TO' cabinet/scene.json --joint hinge=90
 refuse 3 'has no joints' ball/scene.json --joint hinge
 refuse 2 'is for scenes' ball/ball.stl --joint hinge

@@ -5,6 +5,7 @@
 
 #include "models/models.h"
 #include "scene/scene_joint.h"
+#include "sim/engine_internal.h"
 #include "support/fixtures.h"
 #include "support/test.h"
 
@@ -134,9 +135,42 @@ static void reads_the_cabinet(void **state)
     flr_model_free(&model);
 }
 
+/* what is saved of a joint that moved: whole turns come back, of a screw and of a hinge that opens wide */
+static void saves_whole_turns(void **state)
+{
+    (void)state;
+    const double degree = 3.14159265358979323846 / 180;
+    static flr_part_entry start, now;
+    flr_part_list from = {.list = &start, .count = 1}, to = {.list = &now, .count = 1};
+    start.part = now.part = 3;
+    snprintf(now.name, sizeof now.name, "nut");
+    start.T_start = now.T_start = flr_pose_identity();
+    flr_joint_entry entry = {.text = "j", .joint = flr_default_joint()};
+    flr_scene_joint saved;
+    entry.joint.a = FLR_JOINT_WORLD, entry.joint.b = 3;
+    entry.joint.axis = flr_vec3_make(0, 0, 1);
+    entry.joint.turn = (flr_joint_axis){.limited = true, .low = -3600 * degree, .high = 0};
+    entry.joint.kind = FLR_JOINT_SCREW, entry.joint.pitch = 0.002;
+    /* two turns and a half: 5 mm */
+    now.T_start = flr_pose_make(flr_vec3_make(0, 0, -0.005),
+                                flr_quat_from_axis_angle(flr_vec3_make(0, 0, 1), -900 * degree));
+    assert_true(flr_joint_moved(&entry, &from, &to, &saved));
+    assert_within(saved.joint.turn.low, -2700 * degree, 1e-9);
+    assert_within(saved.joint.turn.high, 900 * degree, 1e-9);
+
+    entry.joint.kind = FLR_JOINT_REVOLUTE;
+    entry.joint.turn.low = 0, entry.joint.turn.high = 270 * degree;
+    now.T_start = flr_pose_make(flr_vec3_zero(),
+                                flr_quat_from_axis_angle(flr_vec3_make(0, 0, 1), 200 * degree));
+    assert_true(flr_joint_moved(&entry, &from, &to, &saved));
+    assert_within(saved.joint.turn.low, -200 * degree, 1e-9);
+    assert_within(saved.joint.turn.high, 70 * degree, 1e-9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(saves_whole_turns),
         cmocka_unit_test(reads_all_of_it),
         cmocka_unit_test(refuses_nonsense),
         cmocka_unit_test(reads_the_cabinet),
