@@ -129,8 +129,9 @@ static void tell(flr_cli *cli, const plan_run *r)
                       b->sole ? "; without it the part comes out" : "");
         }
     }
-    flr_print(cli, "  %llu moves tried, %llu poses reached, %.3g s\n", (unsigned long long)p->moves,
-              (unsigned long long)p->nodes, p->seconds);
+    flr_print(cli, "  %llu %s tried, %llu %s reached, %.3g s\n", (unsigned long long)p->moves,
+              flr_noun(p->moves, "move", "moves"), (unsigned long long)p->nodes,
+              flr_noun(p->nodes, "pose", "poses"), p->seconds);
 }
 
 static json_t *blockers_json(const plan_run *r)
