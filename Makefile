@@ -3,6 +3,8 @@
 #   make demo     set everything up and open the viewer on a scene (NAME=gear: another one)
 #   make test     set everything up and run the tests
 #   make docs     the documentation site with API reference and search, in build/site/
+#   make wheel    the Python package, in build/dist/
+#   make dist     a release: sources, Debian packages, wheel, checksums, SBOM, in build/dist/
 #   make install  PREFIX=/usr/local
 .DELETE_ON_ERROR:
 DEPS ?= yes
@@ -34,6 +36,12 @@ install: all
 deb: all
 	cd build && cpack -G DEB
 
+wheel: deps-python all
+	@scripts/python wheel
+
+dist: deps-python
+	@scripts/dist
+
 format: deps-check
 	@scripts/format --fix
 
@@ -43,4 +51,4 @@ clean:
 deps-%:
 	@[ "$(DEPS)" = no ] || scripts/deps $*
 
-.PHONY: all configure demo test check docs install deb format clean
+.PHONY: all configure demo test check docs install deb wheel dist format clean

@@ -12,7 +12,19 @@
 
 flr_bench_options flr_default_bench_options(void)
 {
-    return (flr_bench_options){.repeat = 5, .divide = 1};
+    return (flr_bench_options){.repeat = 5, .divide = 1, .seed = 1};
+}
+
+double flr_bench_wall_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
+}
+
+bool flr_bench_is_late(const flr_bench_options *options)
+{
+    return options->end_us > 0 && flr_bench_wall_us() > options->end_us;
 }
 
 double flr_bench_voxel(const flr_bench_options *options, const flr_mesh *part, double voxel)
@@ -95,6 +107,24 @@ flr_result flr_bench_make_folder(flr_env *env, const flr_bench_options *options,
         FLR_BENCH_PATH)
         return flr_fail(error, FLR_BAD_ARGUMENT, "%s: the path is too long", parent);
     return flr_path_make_folder(env, folder, error);
+}
+
+flr_result flr_bench_make_box(flr_vec3 size, flr_vec3 centre, flr_mesh **mesh, flr_error *error)
+{
+    flr_vec3 corners[8];
+    for (int i = 0; i < 8; i++)
+        corners[i] = flr_vec3_make(centre.x + (i & 1 ? 0.5 : -0.5) * size.x,
+                                   centre.y + (i & 2 ? 0.5 : -0.5) * size.y,
+                                   centre.z + (i & 4 ? 0.5 : -0.5) * size.z);
+    static const flr_triangle triangles[12] = {{{0, 2, 3}}, {{0, 3, 1}}, {{4, 5, 7}}, {{4, 7, 6}},
+                                               {{0, 1, 5}}, {{0, 5, 4}}, {{2, 6, 7}}, {{2, 7, 3}},
+                                               {{0, 4, 6}}, {{0, 6, 2}}, {{1, 3, 7}}, {{1, 7, 5}}};
+    flr_mesh_def def = flr_default_mesh_def();
+    def.vertices = corners;
+    def.vertex_count = 8;
+    def.triangles = triangles;
+    def.triangle_count = 12;
+    return flr_mesh_create(&def, mesh, error);
 }
 
 /* ---- stopping ---- */

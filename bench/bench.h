@@ -24,9 +24,18 @@ typedef struct flr_bench_options {
     const char *models; /* folder of the shared models; NULL: ../shared/models */
     const char *engine; /* measure this engine alone, where a subject has several; NULL: all */
     uint64_t frames;    /* of each run, where a subject has long ones; 0: its own number */
+    uint64_t seed;      /* of random motions, and with which fit to begin; default 1 */
+    double
+        end_us; /* by the wall clock: a long run ends then, with what it has; 0: when it is done */
 } flr_bench_options;
 
 flr_bench_options flr_default_bench_options(void);
+
+/* Is a long run to end with what it has? */
+bool flr_bench_is_late(const flr_bench_options *options);
+
+/* Microseconds by a wall clock that never goes back. */
+double flr_bench_wall_us(void);
 
 /* Measures one subject and tells `out`, as text or as one JSON object. */
 typedef flr_result flr_bench_subject(flr_env *env, const flr_bench_options *options, FILE *out,
@@ -97,6 +106,15 @@ flr_bench_subject flr_bench_parts;
 flr_result flr_bench_travel(flr_env *env, const flr_bench_options *options, FILE *out,
                             flr_error *error);
 
+/* Queries: collision queries by voxel size, next to FCL, ODE and Bullet where they are built in (Kim 2004, Tables 3.1, 3.2). */
+flr_bench_subject flr_bench_queries;
+
+/* Structures: physics and network in one thread or two, with a slow network (Kim 2004, Figures 4.13 and 4.14). */
+flr_bench_subject flr_bench_structures;
+
+/* Haptics: what a hand feels when a step takes 1 to 10 periods of its device, with and without local models. */
+flr_bench_subject flr_bench_haptics;
+
 /* Fits: a simulated hand takes every tight fit apart, with each engine; FCL, ODE and Bullet beside, where they are built in. */
 flr_bench_subject flr_bench_fits;
 
@@ -142,6 +160,9 @@ void flr_bench_begin(flr_env *env, const flr_bench_options *options, const char 
 /* Builds the scenario `name` unless `*built` says that it is the one in `model`. */
 flr_result flr_bench_scenario(const char *name, const char **built, flr_model *model,
                               flr_error *error);
+
+/* A box of 12 triangles, metres. */
+flr_result flr_bench_make_box(flr_vec3 size, flr_vec3 centre, flr_mesh **mesh, flr_error *error);
 
 /* Makes a folder for files of this process, in options->scratch or where temporary files go. */
 enum { FLR_BENCH_PATH = 1024 };

@@ -226,11 +226,11 @@ static flr_pose pose_beside(accuracy_rig *rig)
     return disturbed(rig, T, rig->far / 2, 0);
 }
 
-static void check_poses(accuracy_rig *rig, const flr_fit_case *fit, uint64_t poses,
-                        accuracy_count *c)
+static void check_poses(accuracy_rig *rig, const flr_fit_case *fit,
+                        const flr_bench_options *options, uint64_t poses, accuracy_count *c)
 {
     flr_pose T = flr_pose_identity();
-    for (uint64_t i = 0; i < poses && !flr_bench_stopped(); i++) {
+    for (uint64_t i = 0; i < poses && !flr_bench_stopped() && !flr_bench_is_late(options); i++) {
         if (i % IN_A_ROW == 0)
             T = fit ? pose_of_fit(rig, fit) : pose_beside(rig);
         else
@@ -243,13 +243,14 @@ static void check_poses(accuracy_rig *rig, const flr_fit_case *fit, uint64_t pos
 /* ---- cases ---- */
 
 static flr_result check_case(const flr_mesh *fixed, const flr_mesh *moving, const flr_fit_case *fit,
-                             uint64_t poses, accuracy_count *c, flr_error *error)
+                             const flr_bench_options *options, uint64_t poses, accuracy_count *c,
+                             flr_error *error)
 {
     accuracy_rig *rig = calloc(1, sizeof *rig);
     if (!rig) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
     flr_result result = FLR_OK;
     rig->meshes[0] = fixed, rig->meshes[1] = moving;
-    rig->seed = 1;
+    rig->seed = options->seed;
     for (int i = 0; i < 2 && result == FLR_OK; i++) {
         result = flr_fit_build(rig->meshes[i], NULL, &rig->fits[i], error);
         if (result == FLR_OK) result = flr_brute_create(rig->meshes[i], &rig->brutes[i], error);
@@ -258,7 +259,7 @@ static flr_result check_case(const flr_mesh *fixed, const flr_mesh *moving, cons
     rig->far = fit ? FAR : 0.02 * rig->size;
     if (result == FLR_OK)
         result = flr_fit_pair_create(rig->fits[0], rig->fits[1], &rig->pair, error);
-    if (result == FLR_OK) check_poses(rig, fit, poses, c);
+    if (result == FLR_OK) check_poses(rig, fit, options, poses, c);
     flr_fit_pair_destroy(rig->pair);
     for (int i = 0; i < 2; i++) {
         flr_brute_destroy(rig->brutes[i]);
@@ -318,7 +319,7 @@ static flr_result check_named(accuracy_run *run, const char *name, const flr_mes
                               const flr_mesh *moving, const flr_fit_case *fit, flr_error *error)
 {
     accuracy_count count = {0};
-    flr_result result = check_case(fixed, moving, fit, run->poses, &count, error);
+    flr_result result = check_case(fixed, moving, fit, run->options, run->poses, &count, error);
     if (result != FLR_OK) return result;
     tell(run->options, name, &count, run->first, run->out);
     add_up(&run->sum, &count);
@@ -329,9 +330,11 @@ static flr_result check_named(accuracy_run *run, const char *name, const flr_mes
 static flr_result check_fits(accuracy_run *run, flr_error *error)
 {
     flr_result result = FLR_OK;
-    for (size_t i = 0; i < flr_fit_case_count() && result == FLR_OK; i++) {
+    const size_t count = flr_fit_case_count();
+    for (size_t i = 0; i < count && result == FLR_OK && !flr_bench_is_late(run->options); i++) {
         flr_fit_case fit;
-        result = flr_fit_case_make(run->env, i, run->folder, run->models, &fit, error);
+        const size_t index = (i + run->options->seed - 1) % count;
+        result = flr_fit_case_make(run->env, index, run->folder, run->models, &fit, error);
         if (result == FLR_NOT_FOUND) {
             result = FLR_OK;
             continue;
@@ -401,10 +404,9 @@ static flr_result check_all_dirty(accuracy_run *run, flr_error *error)
     closedir(folder);
     qsort(files, count, sizeof *files, by_name);
     flr_result result = FLR_OK;
-    for (size_t i = 0; i < count; i++) {
-        if (result == FLR_OK) result = check_dirty(run, files[i], error);
-        free(files[i]);
-    }
+    for (size_t i = 0; i < count && result == FLR_OK && !flr_bench_is_late(run->options); i++)
+        result = check_dirty(run, files[(i + run->options->seed / 2) % count], error);
+    for (size_t i = 0; i < count; i++) free(files[i]);
     return result;
 }
 
@@ -422,14 +424,16 @@ static void tell_head(const flr_bench_options *options, FILE *out)
             "worst um", "allowed", "beyond", "broken", "sign");
 }
 
-/* Fits share the poses with dirty meshes, of which there are about as many. */
+/* Fits share the poses with dirty meshes, of which there are about as many; with an even seed, those come first. */
 static flr_result accuracy_cases(accuracy_run *run, flr_error *error)
 {
     const uint64_t all =
         run->options->frames ? run->options->frames : ACCURACY_POSES / run->options->divide;
     run->poses = all / 64 > 0 ? all / 64 : 1;
-    flr_result result = check_fits(run, error);
-    if (result == FLR_OK) result = check_all_dirty(run, error);
+    const bool dirty_first = run->options->seed % 2 == 0;
+    flr_result result = dirty_first ? check_all_dirty(run, error) : check_fits(run, error);
+    if (result == FLR_OK)
+        result = dirty_first ? check_fits(run, error) : check_all_dirty(run, error);
     if (result == FLR_OK && run->first)
         return flr_fail(error, FLR_BAD_ARGUMENT, "no fit begins with \"%s\"", run->options->scene);
     if (!run->first && !run->options->json) tell(run->options, "all", &run->sum, true, run->out);

@@ -96,7 +96,7 @@ static flr_pose target(const void *context, double t)
     flr_pose pose = flr_pose_identity();
     pose.p = flr_vec3_make(0.05 * (kind == MEET && second), 0, 0.03);
     if (second && kind != MEET) t -= b->row->delay;
-    double on = fmin(t - still, b->moving), phase = 3.14159265358979 * on; /* a turn in 2 s */
+    double on = fmin(t - still, b->moving), phase = FLR_PI * on; /* a turn in 2 s */
     if (on <= 0) return pose;
     double share = ease(2 * on) * ease(2 * (b->moving - on));
     if (kind == CARRY || kind == BENCH_COLLABORATION_TOGETHER) {

@@ -67,7 +67,7 @@ static void free_setup(bench_contact_setup *s)
 
 flr_pose flr_bench_slide(flr_pose T, size_t i)
 {
-    double t = (double)i / FLR_BENCH_SLIDE, turn = 6.283185307179586;
+    double t = (double)i / FLR_BENCH_SLIDE, turn = FLR_TWO_PI;
     T.p.x += 0.20 * sin(3 * turn * t);
     T.p.y += 0.15 * sin(5 * turn * t + 1);
     T.p.z += 0.05 * sin(7 * turn * t + 2);

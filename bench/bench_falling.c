@@ -265,7 +265,7 @@ static flr_result bench_voxel(const flr_bench_options *options, const flr_model 
 /* Place and motion of a part that drifts about a lattice of ten columns and rows, near its neighbours at times. */
 static flr_pose drift(uint32_t i, size_t frame)
 {
-    const double spacing = 0.07, swing = 0.02, t = 6.283185307179586 * step * (double)frame;
+    const double spacing = 0.07, swing = 0.02, t = FLR_TWO_PI * step * (double)frame;
     flr_pose T = flr_pose_identity();
     T.p = flr_vec3_make(spacing * (i % 10) + swing * sin(t + i),
                         spacing * (i / 10 % 10) + swing * sin(2 * t + 2 * i),

@@ -222,7 +222,7 @@ static flr_result ask_peer(const flr_bench_options *options, const flr_fit_case 
     flr_histogram *times = calloc(1, sizeof *times);
     if (!times) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
     double begin = flr_bench_processor_us();
-    flr_fit_peer *peer = flr_fit_peer_create(index, fit->fixed, fit->moving);
+    flr_fit_peer *peer = flr_fit_peer_create(index, fit->fixed, fit->moving, 0);
     to->seconds = 1e-6 * (flr_bench_processor_us() - begin);
     const size_t count = ASKED / options->divide > 10 ? ASKED / options->divide : 10;
     const double limit = flr_bench_processor_us() + 1e6 * options->repeat / options->divide;
@@ -336,8 +336,10 @@ static void tell_head(const flr_bench_options *options, FILE *out)
 /* ---- all of it ---- */
 
 static flr_result bench_case(flr_env *env, const flr_bench_options *options,
-                             const flr_fit_case *fit, bool first, FILE *out, flr_error *error)
+                             const flr_fit_case *fit, bool first, FILE *out, void *context,
+                             flr_error *error)
 {
+    (void)context;
     fits_row rows[ROWS];
     size_t count = 0;
     flr_result result = FLR_OK;
@@ -360,5 +362,5 @@ flr_result flr_bench_fits(flr_env *env, const flr_bench_options *options, FILE *
     if (!is_engine(options->engine))
         return flr_fail(error, FLR_BAD_ARGUMENT,
                         "no engine \"%s\"; use shell, smooth, spheres or exact", options->engine);
-    return flr_fit_cases_bench(env, options, out, tell_head, bench_case, error);
+    return flr_fit_cases_bench(env, options, out, tell_head, bench_case, NULL, error);
 }

@@ -29,7 +29,7 @@ enum { BENCH_MESH_SUBJECTS = sizeof subjects / sizeof *subjects };
 
 static flr_vec3 torus_point(unsigned i, unsigned j, unsigned across)
 {
-    double u = 2 * 3.14159265358979 * i / BENCH_MESH_ROUND, v = 2 * 3.14159265358979 * j / across;
+    double u = FLR_TWO_PI * i / BENCH_MESH_ROUND, v = FLR_TWO_PI * j / across;
     double r = 300 + 20 * sin(11 * u) * cos(7 * v), ring = 1000 + r * cos(v);
     return flr_vec3_make(ring * cos(u), ring * sin(u), r * sin(v));
 }

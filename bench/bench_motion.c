@@ -8,8 +8,6 @@
 #include "bench/motion.h"
 #include "picture/plot.h"
 
-static const double pi = 3.14159265358979323846;
-
 static double us(uint64_t ns) { return 1e-3 * (double)ns; }
 
 /* ---- 1999, Table 2: potential penetration ---- */
@@ -161,7 +159,7 @@ static flr_pose spin_at(const void *context, double t)
     const spin *s = context;
     const double up = 0.5;
     double time = t < up ? t * t / (2 * up) : t - up / 2;
-    flr_vec3 turn = flr_vec3_scale(s->axis, 2 * pi * time / s->seconds);
+    flr_vec3 turn = flr_vec3_scale(s->axis, FLR_TWO_PI * time / s->seconds);
     flr_pose T = s->start;
     T.q = flr_quat_normalize(flr_quat_mul(flr_quat_from_rotation_vector(turn), T.q));
     T.p.z -= PRESSED * fmin(1, t / up);

@@ -252,7 +252,7 @@ static flr_result make_ball(double triangles, flr_mesh **mesh, flr_error *error)
     }
     for (uint32_t i = 0; i <= rings; i++)
         for (uint32_t k = 0; k < around; k++) {
-            double a = 3.141592653589793 * i / rings, b = 6.283185307179586 * k / around;
+            double a = FLR_PI * i / rings, b = FLR_TWO_PI * k / around;
             double r = 0.05 * (1 + 0.1 * sin(5 * b) * sin(a) * sin(a) + 0.07 * cos(7 * a));
             vertices[i * around + k] =
                 flr_vec3_make(r * sin(a) * cos(b), r * sin(a) * sin(b), r * cos(a));

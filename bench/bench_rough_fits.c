@@ -88,22 +88,22 @@ static flr_pose hand_at(rough_rig *rig, uint64_t frame, flr_pose T_part)
 /* How far the part is off its helix. */
 static double play_of(rough_rig *rig, flr_pose T)
 {
-    const double pi = 3.14159265358979323846;
     const flr_vec3 turn = flr_quat_to_rotation_vector(
         flr_quat_normalize(flr_quat_mul(T.q, flr_quat_conjugate(rig->start.q))));
     double now = flr_vec3_dot(turn, rig->axis);
-    while (now - rig->turned > pi) now -= 2 * pi;
-    while (now - rig->turned < -pi) now += 2 * pi;
+    while (now - rig->turned > FLR_PI) now -= FLR_TWO_PI;
+    while (now - rig->turned < -FLR_PI) now += FLR_TWO_PI;
     rig->turned = now;
     return fabs(flr_vec3_dot(flr_vec3_sub(T.p, rig->start.p), rig->axis) -
-                rig->lead * now / (2 * pi));
+                rig->lead * now / (FLR_TWO_PI));
 }
 
 /* ---- a run ---- */
 
-static void run_frames(rough_rig *rig, uint64_t frames, rough_count *count)
+static void run_frames(rough_rig *rig, const flr_bench_options *options, uint64_t frames,
+                       rough_count *count)
 {
-    for (uint64_t i = 0; i < frames && !flr_bench_stopped(); i++) {
+    for (uint64_t i = 0; i < frames && !flr_bench_stopped() && !flr_bench_is_late(options); i++) {
         flr_world_frame frame;
         const flr_body *part = flr_world_body(rig->world, 1);
         flr_world_input input = {.T_world_hand = hand_at(rig, i, part->T_world_part),
@@ -173,10 +173,10 @@ static void find_axis(rough_rig *rig, const flr_fit_case *fit)
     rig->lead = fabs(along) > 1e-3 && fabs(shift) > 1e-9 ? shift / along * 2 * acos(-1) : 0;
 }
 
-static flr_result run_case(const flr_fit_case *fit, uint64_t frames, rough_count *count,
-                           flr_error *error)
+static flr_result run_case(const flr_fit_case *fit, const flr_bench_options *options,
+                           uint64_t frames, rough_count *count, flr_error *error)
 {
-    rough_rig rig = {.seed = 1, .witness = flr_no_witness()};
+    rough_rig rig = {.seed = options->seed, .witness = flr_no_witness()};
     const flr_mesh *meshes[2] = {fit->fixed, fit->moving};
     flr_result result = FLR_OK;
     find_axis(&rig, fit);
@@ -187,7 +187,7 @@ static flr_result run_case(const flr_fit_case *fit, uint64_t frames, rough_count
     for (int r = 0; r < ROUGH_RATES && result == FLR_OK; r++) {
         rig.turned = 0;
         result = make_world(&rig, fit, rates[r], error);
-        if (result == FLR_OK) run_frames(&rig, frames / ROUGH_RATES, count);
+        if (result == FLR_OK) run_frames(&rig, options, frames / ROUGH_RATES, count);
         flr_world_destroy(rig.world);
         free(rig.begun);
         rig.world = NULL, rig.begun = NULL;
@@ -202,7 +202,7 @@ static flr_result run_case(const flr_fit_case *fit, uint64_t frames, rough_count
 
 /* ---- telling ---- */
 
-static void tell(const flr_bench_options *options, const flr_fit_case *fit, const rough_count *c,
+static void tell(const flr_bench_options *options, const char *name, const rough_count *c,
                  bool thread, bool first, FILE *out)
 {
     const flr_percentiles p = flr_histogram_percentiles(&c->times);
@@ -212,16 +212,15 @@ static void tell(const flr_bench_options *options, const flr_fit_case *fit, cons
             "%s\n  {\"fit\": \"%s\", \"frames\": %llu, \"contact\": %llu, \"meeting\": %llu, "
             "\"stripped\": %llu, \"play\": %.9g, \"exhausted\": %llu, \"faults\": %llu, \"us\": "
             "{\"p50\": %.2f, \"p99\": %.2f, \"p999\": %.2f, \"max\": %.2f}}",
-            first ? "" : ",", fit->name, (unsigned long long)c->frames,
-            (unsigned long long)c->contact, (unsigned long long)c->meeting,
-            (unsigned long long)c->stripped, c->play, (unsigned long long)c->exhausted,
-            (unsigned long long)c->faults, 1e-3 * (double)p.p50, 1e-3 * (double)p.p99,
-            1e-3 * (double)p.p999, 1e-3 * (double)p.max);
+            first ? "" : ",", name, (unsigned long long)c->frames, (unsigned long long)c->contact,
+            (unsigned long long)c->meeting, (unsigned long long)c->stripped, c->play,
+            (unsigned long long)c->exhausted, (unsigned long long)c->faults, 1e-3 * (double)p.p50,
+            1e-3 * (double)p.p99, 1e-3 * (double)p.p999, 1e-3 * (double)p.max);
     } else {
         char play[32] = "-", stripped[32] = "-";
         if (thread) snprintf(play, sizeof play, "%.4f", 1e3 * c->play);
         if (thread) snprintf(stripped, sizeof stripped, "%llu", (unsigned long long)c->stripped);
-        fprintf(out, "  %-42s %9llu %9llu %8llu %8s %8s %9llu %9.1f %9.1f %9.1f %9.1f\n", fit->name,
+        fprintf(out, "  %-42s %9llu %9llu %8llu %8s %8s %9llu %9.1f %9.1f %9.1f %9.1f\n", name,
                 (unsigned long long)c->frames, (unsigned long long)c->contact,
                 (unsigned long long)c->meeting, stripped, play, (unsigned long long)c->exhausted,
                 1e-3 * (double)p.p50, 1e-3 * (double)p.p99, 1e-3 * (double)p.p999,
@@ -244,8 +243,19 @@ static void tell_head(const flr_bench_options *options, FILE *out)
         "p50 [us]", "p99 [us]", "p99.9", "worst");
 }
 
+/* What all fits have found together; times are not added up. */
+static void add_up(rough_count *sum, const rough_count *c, bool thread)
+{
+    sum->frames += c->frames, sum->contact += c->contact, sum->meeting += c->meeting;
+    sum->stripped += thread ? c->stripped : 0, sum->exhausted += c->exhausted;
+    sum->faults += c->faults;
+    sum->play = fmax(sum->play, c->play);
+    flr_histogram_merge(&sum->times, &c->times);
+}
+
 static flr_result bench_case(flr_env *env, const flr_bench_options *options,
-                             const flr_fit_case *fit, bool first, FILE *out, flr_error *error)
+                             const flr_fit_case *fit, bool first, FILE *out, void *context,
+                             flr_error *error)
 {
     (void)env;
     const uint64_t frames = options->frames ? options->frames : ROUGH_FRAMES / options->divide;
@@ -253,8 +263,11 @@ static flr_result bench_case(flr_env *env, const flr_bench_options *options,
     if (!count) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
     rough_rig axis = {0};
     find_axis(&axis, fit);
-    flr_result result = run_case(fit, frames, count, error);
-    if (result == FLR_OK) tell(options, fit, count, axis.lead != 0, first, out);
+    flr_result result = run_case(fit, options, frames, count, error);
+    if (result == FLR_OK) {
+        tell(options, fit->name, count, axis.lead != 0, first, out);
+        add_up(context, count, axis.lead != 0);
+    }
     free(count);
     return result;
 }
@@ -262,5 +275,16 @@ static flr_result bench_case(flr_env *env, const flr_bench_options *options,
 flr_result flr_bench_rough_fits(flr_env *env, const flr_bench_options *options, FILE *out,
                                 flr_error *error)
 {
-    return flr_fit_cases_bench(env, options, out, tell_head, bench_case, error);
+    rough_count *sum = calloc(1, sizeof *sum);
+    if (!sum) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    flr_result result = flr_fit_cases_bench(env, options, out, tell_head, bench_case, sum, error);
+    if (result == FLR_OK && !options->json) tell(options, "all", sum, true, true, out);
+    if (result == FLR_OK && sum->meeting + sum->stripped + sum->faults > 0)
+        result = flr_fail(error, FLR_BAD_INPUT,
+                          "of %llu frames, %llu have triangles that meet, %llu a stripped thread "
+                          "and %llu a fault",
+                          (unsigned long long)sum->frames, (unsigned long long)sum->meeting,
+                          (unsigned long long)sum->stripped, (unsigned long long)sum->faults);
+    free(sum);
+    return result;
 }

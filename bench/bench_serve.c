@@ -89,7 +89,7 @@ typedef struct bench_serve_bench {
 static flr_pose press(const void *context, double t)
 {
     const bench_serve_bench *b = context;
-    double turn = 2 * 3.14159265358979323846 * (t - floor(t));
+    double turn = FLR_TWO_PI * (t - floor(t));
     flr_pose pose = b->T_start;
     flr_quat tilt =
         flr_quat_from_axis_angle((flr_vec3){cos(turn), sin(turn), 0}, 0.02 * sin(2 * turn));

@@ -7,12 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/axle_world.h"
 #include "bench/bench.h"
-#include "feeler/world.h"
-#include "models/models.h"
 #include "picture/plot.h"
 
-enum { TRAVEL_LOOPS = 2000, TRAVEL_PARTS = 16 };
+enum { TRAVEL_LOOPS = 2000 };
 static const double farthest_voxels = 32; /* Eq. 3: of maxTravel */
 static const double budget = 1e-3;        /* s: Kim's maxTime */
 
@@ -29,14 +28,6 @@ static const struct paper_row {
 };
 enum { TRAVEL_ROWS = sizeof paper / sizeof *paper };
 
-typedef struct axle {
-    flr_model model;
-    flr_part *shapes[TRAVEL_PARTS];
-    flr_world_part parts[TRAVEL_PARTS];
-    uint32_t count;
-    double voxel;
-} axle;
-
 /* of one loop */
 typedef struct loops {
     size_t count;
@@ -44,51 +35,13 @@ typedef struct loops {
     bool colliding[TRAVEL_LOOPS];
 } loops;
 
-static void free_axle(axle *a)
-{
-    for (uint32_t i = 0; i < TRAVEL_PARTS; i++) flr_part_destroy(a->shapes[i]);
-    flr_model_free(&a->model);
-}
-
-static flr_result make_axle(axle *a, unsigned divide, flr_error *error)
-{
-    flr_result result = flr_scenario_build(flr_scenario_find("axle"), NULL, &a->model, error);
-    if (result != FLR_OK) return result;
-    a->voxel = a->model.scene.voxel * (divide > 4 ? 4 : divide);
-    a->count = (uint32_t)a->model.part_count;
-    FLR_ASSERT(a->count <= TRAVEL_PARTS);
-    for (uint32_t i = 0; i < a->count && result == FLR_OK; i++) {
-        const flr_scene_part *p = &a->model.parts[i];
-        flr_part_def def = flr_default_part_def();
-        def.voxelize.voxel = a->voxel;
-        result = flr_part_create(flr_env_real(), flr_model_find_mesh(&a->model, p->file), &def,
-                                 &a->shapes[i], error);
-        if (result == FLR_OK)
-            a->parts[i] = flr_part_in_world(
-                a->shapes[i], p->moving ? FLR_PART_MOVABLE : FLR_PART_STATIC, p->T_world_part);
-    }
-    return result;
-}
-
-static uint32_t find_part(const axle *a, const char *name)
-{
-    uint32_t i = 0;
-    while (i < a->count && strcmp(a->model.parts[i].name, name) != 0) i++;
-    FLR_ASSERT(i < a->count);
-    return i;
-}
-
 /* Carries a part to the middle of the base, which it does not reach, and presses on. */
-static void carry(const axle *a, flr_world *world, uint32_t part, loops *to)
+static void carry(const flr_axle *a, flr_world *world, uint32_t part, loops *to)
 {
-    const flr_pose from = a->parts[part].body.T_world_part;
-    const flr_vec3 goal =
-        flr_pose_apply(a->parts[0].body.T_world_part, flr_box3_centre(a->parts[0].shape.box));
     flr_world_grab(world, 0, part);
     for (size_t i = 0; i < to->count; i++) {
-        const double share = (double)i / (double)to->count;
-        flr_world_input in = {.T_world_hand = from, .fresh = true};
-        in.T_world_hand.p = flr_vec3_add_scaled(from.p, share, flr_vec3_sub(goal, from.p));
+        const flr_world_input in = {
+            .T_world_hand = flr_axle_carry(a, part, (double)i / (double)to->count), .fresh = true};
         flr_world_frame frame;
         const double begun = flr_bench_processor_us();
         flr_world_step(world, &in, &frame);
@@ -98,7 +51,7 @@ static void carry(const axle *a, flr_world *world, uint32_t part, loops *to)
     }
 }
 
-static flr_result measure(const axle *a, const char *name, loops *to, double *tests,
+static flr_result measure(const flr_axle *a, const char *name, loops *to, double *tests,
                           flr_error *error)
 {
     flr_world_def def = flr_default_world_def();
@@ -109,7 +62,7 @@ static flr_result measure(const axle *a, const char *name, loops *to, double *te
     flr_result result = flr_world_create(&def, &world, error);
     if (result != FLR_OK) return result;
     *tests = flr_world_calibrate(world, flr_env_real(), budget);
-    carry(a, world, find_part(a, name), to);
+    carry(a, world, flr_axle_find(a, name), to);
     flr_world_destroy(world);
     return FLR_OK;
 }
@@ -168,7 +121,7 @@ static flr_result plot(flr_env *env, const char *folder, const char *name, const
     return flr_plot_write(env, path, &def, error);
 }
 
-static flr_result tell(flr_env *env, const flr_bench_options *options, const axle *a, loops *l,
+static flr_result tell(flr_env *env, const flr_bench_options *options, const flr_axle *a, loops *l,
                        FILE *out, flr_error *error)
 {
     flr_result result = FLR_OK;
@@ -193,11 +146,11 @@ flr_result flr_bench_travel(flr_env *env, const flr_bench_options *options, FILE
     flr_bench_conditions conditions = flr_bench_look(env);
     if (options->json) fputs("{", out);
     flr_bench_print_conditions(&conditions, options->json, out);
-    axle a = {0};
+    flr_axle a = {0};
     loops *l = calloc(1, sizeof *l);
     if (!l) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
     l->count = TRAVEL_LOOPS / options->divide ? TRAVEL_LOOPS / options->divide : 1;
-    flr_result result = make_axle(&a, options->divide, error);
+    flr_result result = flr_axle_make(&a, options->divide, error);
     if (result == FLR_OK && options->json)
         fputs(", \"travel\": [", out);
     else if (result == FLR_OK)
@@ -208,7 +161,7 @@ flr_result flr_bench_travel(flr_env *env, const flr_bench_options *options, FILE
             l->count, 1e3 * a.voxel, "", "loop [ms]", "maxTravel [cm]", "maxSpeed [m/s]");
     if (result == FLR_OK) result = tell(env, options, &a, l, out, error);
     if (result == FLR_OK && options->json) fputs("]}\n", out);
-    free_axle(&a);
+    flr_axle_free(&a);
     free(l);
     return result;
 }

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "feeler/world.h"
 #include "models/models.h"
@@ -19,13 +18,6 @@ typedef struct falling_case {
 static const falling_case cases[] = {{5, 1e-3, 1},  {10, 1e-3, 1},  {15, 1e-3, 1}, {20, 1e-3, 1},
                                      {20, 1e-3, 2}, {100, 2e-3, 1}, {100, 2e-3, 2}};
 enum { FALLING_CASES = sizeof cases / sizeof *cases };
-
-static double wall_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
-}
 
 /* Parts of the same file are one shape. */
 static flr_result make_parts(const flr_model *model, double voxel, flr_part **shapes,
@@ -62,9 +54,9 @@ static flr_result fall(const falling_case *c, const flr_world_part *parts, size_
     flr_result result = flr_world_create(&def, &world, error);
     if (result != FLR_OK) return result;
     for (size_t f = 0; f < frames; f++) {
-        double begin = c->threads > 1 ? wall_us() : flr_bench_processor_us();
+        double begin = c->threads > 1 ? flr_bench_wall_us() : flr_bench_processor_us();
         flr_world_step(world, NULL, NULL);
-        us[f] = (c->threads > 1 ? wall_us() : flr_bench_processor_us()) - begin;
+        us[f] = (c->threads > 1 ? flr_bench_wall_us() : flr_bench_processor_us()) - begin;
     }
     flr_world_destroy(world);
     return FLR_OK;

@@ -198,9 +198,8 @@ static flr_result make_path(const struct assembly *a, flr_pose T, flr_fit_case *
     if (!fit->path) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
     for (size_t i = 0; i <= count; i++) {
         double k = from + (1 - from) * (double)i / (double)count;
-        const double two_pi = 6.283185307179586;
         flr_quat turn =
-            flr_quat_from_rotation_vector(flr_vec3_scale(way, two_pi * turns * k / length));
+            flr_quat_from_rotation_vector(flr_vec3_scale(way, FLR_TWO_PI * turns * k / length));
         flr_pose pose = {flr_vec3_add(flr_quat_rotate(turn, T.p), flr_vec3_scale(way, k)),
                          flr_quat_mul(turn, T.q)};
         fit->path[i] = (flr_timed_pose){fmax(turns, 2) * (double)i / (double)count, pose};
@@ -271,21 +270,23 @@ flr_result flr_fit_case_make(flr_env *env, size_t index, const char *folder, con
 }
 
 static flr_result run_all(flr_env *env, const flr_bench_options *options, const char *folder,
-                          FILE *out, flr_fit_case_run *run, flr_error *error)
+                          FILE *out, flr_fit_case_run *run, void *context, flr_error *error)
 {
     const char *models = options->models ? options->models : "../shared/models";
     flr_result result = FLR_OK;
     bool first = true;
-    for (size_t i = 0; i < flr_fit_case_count() && result == FLR_OK; i++) {
+    const size_t count = flr_fit_case_count();
+    for (size_t i = 0; i < count && result == FLR_OK && !flr_bench_is_late(options); i++) {
         flr_fit_case fit;
-        result = flr_fit_case_make(env, i, folder, models, &fit, error);
+        result =
+            flr_fit_case_make(env, (i + options->seed - 1) % count, folder, models, &fit, error);
         if (result == FLR_NOT_FOUND) {
             result = FLR_OK;
             continue;
         }
         if (result != FLR_OK) break;
         if (!options->scene || !strncmp(fit.name, options->scene, strlen(options->scene))) {
-            result = run(env, options, &fit, first, out, error);
+            result = run(env, options, &fit, first, out, context, error);
             first = false;
         }
         flr_fit_case_free(&fit);
@@ -297,7 +298,7 @@ static flr_result run_all(flr_env *env, const flr_bench_options *options, const 
 
 flr_result flr_fit_cases_bench(flr_env *env, const flr_bench_options *options, FILE *out,
                                void (*head)(const flr_bench_options *options, FILE *out),
-                               flr_fit_case_run *run, flr_error *error)
+                               flr_fit_case_run *run, void *context, flr_error *error)
 {
     char folder[FLR_BENCH_PATH];
     flr_result result = flr_bench_make_folder(env, options, folder, error);
@@ -305,7 +306,7 @@ flr_result flr_fit_cases_bench(flr_env *env, const flr_bench_options *options, F
     flr_bench_begin(env, options, "fits", out);
     if (!options->json) head(options, out);
     flr_bench_catch_begin();
-    result = run_all(env, options, folder, out, run, error);
+    result = run_all(env, options, folder, out, run, context, error);
     flr_path_remove_tree(env, folder, NULL);
     flr_bench_catch_end();
     if (options->json && result == FLR_OK) fputs("]}\n", out);

@@ -28,12 +28,12 @@ flr_result flr_fit_case_make(flr_env *env, size_t index, const char *folder, con
                              flr_fit_case *fit, flr_error *error);
 
 /* A subject of fits: `head` prints the heading of its table, `run` measures a case and prints its
- * rows. Cases whose name does not begin with options->scene are left out. */
+ * rows. Cases whose name does not begin with options->scene are left out; options->seed says which comes first. */
 typedef flr_result flr_fit_case_run(flr_env *env, const flr_bench_options *options,
-                                    const flr_fit_case *fit, bool first, FILE *out,
+                                    const flr_fit_case *fit, bool first, FILE *out, void *context,
                                     flr_error *error);
 flr_result flr_fit_cases_bench(flr_env *env, const flr_bench_options *options, FILE *out,
                                void (*head)(const flr_bench_options *options, FILE *out),
-                               flr_fit_case_run *run, flr_error *error);
+                               flr_fit_case_run *run, void *context, flr_error *error);
 
 #endif

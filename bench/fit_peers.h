@@ -21,7 +21,10 @@ typedef struct flr_fit_peer flr_fit_peer;
 size_t flr_fit_peer_count(void);
 const char *flr_fit_peer_name(size_t index);    /* "FCL distance" */
 bool flr_fit_peer_gives_distance(size_t index); /* else the number of contacts */
-flr_fit_peer *flr_fit_peer_create(size_t index, const flr_mesh *fixed, const flr_mesh *moving);
+bool flr_fit_peer_takes_tolerance(size_t index);
+/* `tolerance`, metres: how far the distance may be off (FCL), or what is added around both (Bullet); others ignore it. */
+flr_fit_peer *flr_fit_peer_create(size_t index, const flr_mesh *fixed, const flr_mesh *moving,
+                                  double tolerance);
 /* One query. Metres, 0 or less where they touch; or contacts. */
 double flr_fit_peer_query(flr_fit_peer *peer, flr_pose T_world_part);
 void flr_fit_peer_destroy(flr_fit_peer *peer);

@@ -12,8 +12,6 @@
 #define RADIUS 50e-3 /* N m by this are N */
 #define BEGIN  0.5   /* s: looked at from then on */
 
-static const double pi = 3.14159265358979323846;
-
 const char *flr_stability_name(flr_stability_case which)
 {
     static const char *const names[FLR_STABILITY_COUNT] = {"free",  "rest", "slide", "edge",
@@ -47,7 +45,7 @@ static void build_wedge(flr_kit *kit)
 {
     for (int side = -1; side <= 1; side += 2) {
         flr_pose at = flr_pose_identity();
-        at.q = flr_quat_from_axis_angle(flr_vec3_make(0, 1, 0), side * pi / 12);
+        at.q = flr_quat_from_axis_angle(flr_vec3_make(0, 1, 0), side * FLR_PI / 12);
         at.p = flr_quat_rotate(at.q, flr_vec3_make(side * 2e-3, 0, 22e-3));
         flr_kit_box(kit, at, 4e-3, 30e-3, 44e-3, 0);
     }
@@ -115,7 +113,7 @@ static flr_pose at(const void *context, double t)
     const motion *m = context;
     const double half = 1.5 * PEG, above = half + 1.6e-3; /* force begins at about 1.2 mm */
     flr_pose T = flr_pose_identity();
-    double swing = t > BEGIN ? sin(2 * pi * (t - BEGIN)) : 0;
+    double swing = t > BEGIN ? sin(FLR_TWO_PI * (t - BEGIN)) : 0;
     switch (m->which) {
     case FLR_STABILITY_FREE:
         T = tilted(0.3 * sin(9 * t));
@@ -160,7 +158,7 @@ typedef struct high_pass {
 
 static high_pass high_pass_at(double rate)
 {
-    double k = tan(pi * 100 / rate), norm = 1 / (1 + sqrt(2) * k + k * k);
+    double k = tan(FLR_PI * 100 / rate), norm = 1 / (1 + sqrt(2) * k + k * k);
     return (high_pass){
         .b = norm, .a1 = 2 * (k * k - 1) * norm, .a2 = (1 - sqrt(2) * k + k * k) * norm};
 }

@@ -6,7 +6,7 @@
 size_t flr_stroke_make(const flr_probe_model *model, flr_segment *strokes, size_t count)
 {
     const flr_mesh *mesh = flr_probe_model_mesh(model);
-    const double size = flr_probe_model_size(model), turn = 6.283185307179586;
+    const double size = flr_probe_model_size(model), turn = FLR_TWO_PI;
     flr_vec3 centre = flr_box3_centre(mesh->bounds), last = {NAN, NAN, NAN};
     size_t made = 0;
     for (size_t frame = 0; made < count && frame < 40 * count + 200000; frame++) {

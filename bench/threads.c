@@ -104,7 +104,7 @@ static flr_pose press(const void *context, double t)
     flr_pose pose = u->T_start;
     if (!atomic_load_explicit(&u->moves, memory_order_relaxed)) return pose;
     if (u->began < 0) u->began = t;
-    double turn = 4 * 3.14159265358979 * (t - u->began);
+    double turn = 4 * FLR_PI * (t - u->began);
     pose.p.x += u->way * sin(turn);
     pose.p.z += 0.005 * sin(turn / 2);
     return pose;

@@ -29,7 +29,7 @@ static flr_result make_knob(flr_mesh **mesh, flr_error *error)
     uint32_t count = 0;
     for (uint32_t i = 0; i < RINGS; i++) {
         for (uint32_t j = 0; j < AROUND; j++) {
-            double a = 6.283185307179586 * j / AROUND, r = profile[i][0];
+            double a = FLR_TWO_PI * j / AROUND, r = profile[i][0];
             vertices[i * AROUND + j] = flr_vec3_make(r * cos(a), r * sin(a), profile[i][1]);
             uint32_t here = i * AROUND + j, next = i * AROUND + (j + 1) % AROUND;
             if (i + 2 < RINGS)

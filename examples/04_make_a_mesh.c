@@ -15,7 +15,6 @@
 enum { ROUND = 240, ACROSS = 80 };              /* how finely it is cut */
 static const double ring = 0.050, tube = 0.010; /* radii in metres */
 static const double density = 7850;             /* steel, kg/m^3 */
-static const double pi = 3.14159265358979323846;
 
 static flr_result make_ring(flr_mesh **mesh, flr_error *error)
 {
@@ -23,7 +22,8 @@ static flr_result make_ring(flr_mesh **mesh, flr_error *error)
     static flr_triangle triangles[2 * ROUND * ACROSS];
     for (uint32_t i = 0; i < ROUND; i++)
         for (uint32_t j = 0; j < ACROSS; j++) {
-            double a = 2 * pi * i / ROUND, b = 2 * pi * j / ACROSS, r = ring + tube * cos(b);
+            double a = FLR_TWO_PI * i / ROUND, b = FLR_TWO_PI * j / ACROSS,
+                   r = ring + tube * cos(b);
             uint32_t here = i * ACROSS + j, right = i * ACROSS + (j + 1) % ACROSS;
             uint32_t next = (i + 1) % ROUND * ACROSS + j;
             uint32_t across = (i + 1) % ROUND * ACROSS + (j + 1) % ACROSS;
@@ -52,7 +52,7 @@ int main(int argc, char **argv)
     flr_mass mass;
     if (result == FLR_OK) result = flr_mass_compute(mesh, NULL, density, &mass, &error);
     if (result == FLR_OK) {
-        double volume = 2 * pi * pi * ring * tube * tube;
+        double volume = FLR_TWO_PI * FLR_PI * ring * tube * tube;
         double about_z = density * volume * (ring * ring + 0.75 * tube * tube);
         printf("                   mesh    textbook\n");
         printf("volume cm^3    %8.4f    %8.4f\n", 1e6 * mass.volume, 1e6 * volume);

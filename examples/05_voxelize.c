@@ -22,7 +22,7 @@ static flr_result make_ring(flr_mesh **mesh, flr_error *error)
     static flr_triangle triangles[2 * ROUND * ACROSS];
     for (uint32_t i = 0; i < ROUND; i++)
         for (uint32_t j = 0; j < ACROSS; j++) {
-            double a = 6.283185307179586 * i / ROUND, b = 6.283185307179586 * j / ACROSS;
+            double a = FLR_TWO_PI * i / ROUND, b = FLR_TWO_PI * j / ACROSS;
             double r = 10 + 5 * cos(b);
             uint32_t here = i * ACROSS + j, right = i * ACROSS + (j + 1) % ACROSS;
             uint32_t next = (i + 1) % ROUND * ACROSS + j;

@@ -135,6 +135,10 @@ int main(void)
         return 1;
     }
 
+    const flr_guard *limits = flr_loop_guard(loop, 0);
+    printf("the guard lets through %g N, %g N m, and steps of %.3g N m\n",
+           flr_guard_force_limit(limits), flr_guard_torque_limit(limits),
+           flr_guard_torque_step(limits));
     flr_loop_run(loop, 50);
     show("after 50 frames:", &hardware);
     flr_loop_run(loop, 950); /* the force has come by its ramp */
@@ -149,6 +153,7 @@ int main(void)
         if (guard.counts[i])
             printf("the guard saw \"%s\" in %llu frames\n", flr_fault_name(i),
                    (unsigned long long)guard.counts[i]);
+    printf("%llu samples were no numbers\n", (unsigned long long)flr_device_bad_samples(device));
     flr_loop_destroy(loop);
     flr_device_close(device);
     return 0;

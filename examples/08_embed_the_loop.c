@@ -2,7 +2,7 @@
  *
  * The loop has a thread of its own; the program talks to it by commands and sees its newest state.
  * Neither waits for the other. Here the program is a text on a terminal: five times in a second it
- * shows where a simulated hand is and what it feels, and half-way it makes the floor softer.
+ * shows where a simulated hand is and what it feels; half-way it makes the floor softer, and at the end it pauses the world.
  *
  *     build/examples/08_embed_the_loop
  */
@@ -77,6 +77,7 @@ static int run(flr_device *device)
         int64_t now = flr_clock_ns(def.env);
         flr_sleep_until(def.env, now + 200000000);
         if (i == 3) flr_loop_send(loop, &(command){300});
+        if (i == 4) flr_loop_pause(loop, true); /* frames go on, the step is not called */
         picture p;
         flr_loop_view(loop, &p);
         printf("x %6.1f mm, z %6.1f mm, %5.2f N\n", 1e3 * p.hand.x, 1e3 * p.hand.z, p.force);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "feeler/distance.h"
 #include "feeler/pairs.h"
 #include "feeler/voxels.h"
 
@@ -102,6 +103,16 @@ int main(int argc, char **argv)
                 printf("%4d ms  %6u  %8u  %4.1f mm  %5.1f mm\n", frame, report.count, contacts,
                        1000 * T[1].p.z, 1000 * T[bricks].p.z);
         }
+        /* what holds them up: contacts that push alike, as one */
+        uint32_t listed;
+        const flr_contact *contacts = flr_pairs_contacts(pairs, &listed);
+        flr_contact_normal normals[8];
+        uint32_t count = flr_query_normals(contacts, listed, 0.3, normals, 8);
+        for (uint32_t i = 0; i < count; i++)
+            printf(
+                "%4u of the contacts listed push along %5.2f %5.2f %5.2f, %.3f mm deep at most\n",
+                normals[i].contacts, normals[i].normal.x, normals[i].normal.y, normals[i].normal.z,
+                1000 * normals[i].depth);
     }
     if (result != FLR_OK) fprintf(stderr, "%s\n", error.message);
     flr_pairs_destroy(pairs);

@@ -46,7 +46,7 @@ static flr_result make_plates(flr_mesh **mesh, flr_error *error)
 
 static flr_vec3 on_ball(double radius, uint32_t i, uint32_t j)
 {
-    double a = 6.283185307179586 * i / AROUND, b = 3.141592653589793 * j / ALONG;
+    double a = FLR_TWO_PI * i / AROUND, b = FLR_PI * j / ALONG;
     return flr_vec3_make(radius * sin(b) * cos(a), radius * sin(b) * sin(a), radius * cos(b));
 }
 

@@ -18,7 +18,7 @@ static const double voxel = 0.001; /* m */
 /* a ball of 25 mm radius: corners in threes, which are welded when the mesh is made */
 static flr_vec3 on_ball(uint32_t i, uint32_t j)
 {
-    double a = 6.283185307179586 * (i % AROUND) / AROUND, b = 3.141592653589793 * j / ALONG;
+    double a = FLR_TWO_PI * (i % AROUND) / AROUND, b = FLR_PI * j / ALONG;
     return flr_vec3_make(0.025 * sin(b) * cos(a), 0.025 * sin(b) * sin(a), 0.025 * cos(b));
 }
 

@@ -55,7 +55,7 @@ static flr_result make_block(flr_mesh **mesh, flr_error *error)
 
 int main(int argc, char **argv)
 {
-    double tilt = (argc > 1 ? strtod(argv[1], NULL) : 2) * 3.141592653589793 / 180;
+    double tilt = (argc > 1 ? strtod(argv[1], NULL) : 2) * FLR_DEGREE;
     flr_error error;
     flr_mesh *block = NULL, *stick = NULL;
     flr_part *fixed = NULL, *held = NULL;
@@ -97,7 +97,7 @@ int main(int argc, char **argv)
         strongest = fmax(strongest, force);
         if (i % 400 == 0)
             printf("%4d ms: tip at %6.2f mm, %4.2f degrees from upright, %3u contacts, %.2f N\n", i,
-                   1e3 * lowest, acos(fmin(1, up.z)) * 57.29578, frame.contacts, force);
+                   1e3 * lowest, acos(fmin(1, up.z)) / FLR_DEGREE, frame.contacts, force);
     }
     if (result == FLR_OK)
         printf("the peg is %s: %.2f mm above the bottom; at most %.2f N on the way\n",

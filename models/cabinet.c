@@ -7,7 +7,6 @@
 #include "models/scenarios.h"
 
 static const double mm = 1e-3;
-static const double degree = 3.14159265358979323846 / 180;
 
 static flr_result add(flr_model *model, flr_kit *kit, const char *name, const char *file,
                       const char *in, bool moving, uint32_t colour, flr_error *error)
@@ -89,7 +88,7 @@ static flr_result build(const flr_scenario_options *options, flr_model *model, f
     flr_joint *hinge = &joints[0].joint;
     hinge->kind = FLR_JOINT_REVOLUTE;
     hinge->point = flr_vec3_make(0, -21 * mm, 0), hinge->axis = flr_vec3_make(0, 0, -1);
-    hinge->turn = (flr_joint_axis){.limited = true, .high = 170 * degree, .friction = 0.01};
+    hinge->turn = (flr_joint_axis){.limited = true, .high = 170 * FLR_DEGREE, .friction = 0.01};
     joints[1].name = "rails", joints[1].b = "drawer";
     flr_joint *rails = &joints[1].joint;
     rails->kind = FLR_JOINT_PRISMATIC;
@@ -99,7 +98,8 @@ static flr_result build(const flr_scenario_options *options, flr_model *model, f
     flr_joint *thread = &joints[2].joint;
     thread->kind = FLR_JOINT_SCREW;
     thread->point = flr_vec3_make(200 * mm, 140 * mm, 0), thread->pitch = 2 * mm;
-    thread->turn = (flr_joint_axis){.limited = true, .low = -10 * 360 * degree, .friction = 0.005};
+    thread->turn =
+        (flr_joint_axis){.limited = true, .low = -10 * 360 * FLR_DEGREE, .friction = 0.005};
 
     flr_result result = add_frame(model, options->seed, error);
     if (result == FLR_OK) result = add_door(model, options->seed, error);

@@ -8,7 +8,6 @@
 
 enum { STANDING = 24, MOVING = 18 };
 
-static const double turn = 6.283185307179586; /* radians */
 static const double cos20 = 0.9396926207859084, tan20 = 0.3639702342662024;
 
 /* metres and turns */
@@ -22,8 +21,8 @@ typedef struct gear {
 static gear plan(int teeth, double module, double gap, double first)
 {
     double pitch = teeth * module / 2, base = pitch * cos20;
-    double involute = tan20 - 20.0 / 360 * turn; /* radians */
-    double half = 0.25 / teeth + (involute - gap / 2 / base) / turn;
+    double involute = tan20 - 20.0 / 360 * FLR_TWO_PI; /* radians */
+    double half = 0.25 / teeth + (involute - gap / 2 / base) / FLR_TWO_PI;
     return (gear){teeth, base, pitch - 1.25 * module, pitch + module, half, first};
 }
 
@@ -32,7 +31,7 @@ static double roll(const gear *g, double t, double *radius)
 {
     *radius = g->base * sqrt(1 + t * t);
     /* the point turns by t - atan(t) from where it left the base circle */
-    return g->half - t / turn + flr_kit_angle(1, t);
+    return g->half - t / FLR_TWO_PI + flr_kit_angle(1, t);
 }
 
 static void add_polar(flr_model_fit_curve *curve, double r, double angle)

@@ -10,8 +10,7 @@
 double flr_model_fit_step(double r, double chord)
 {
     /* n sides stray by r (1 - cos(pi/n)), about r (pi/n)^2 / 2 */
-    const double pi = 3.141592653589793;
-    double n = pi * sqrt(r / (2 * chord));
+    double n = FLR_PI * sqrt(r / (2 * chord));
     return 1 / (24 * ceil(fmax(n, 24) / 24));
 }
 

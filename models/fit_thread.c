@@ -154,8 +154,7 @@ static thread_plan plan(const struct metric *metric, const flr_model_fit_options
 
     /* a flank that moves by dz moves by dz / |gradient| along its normal; least at its foot, where
      * it is steepest */
-    const double two_pi = 6.283185307179586;
-    double lead = pitch / (two_pi * minor);
+    double lead = pitch / (FLR_TWO_PI * minor);
     double shift = gap * sqrt(1 + tan30 * tan30 + lead * lead);
     t.nut = (ridge){.base = flr_model_fit_outside(major + gap, t.step),
                     .tip = flr_model_fit_outside(minor + gap, t.step),

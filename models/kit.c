@@ -117,8 +117,6 @@ flr_box3 flr_kit_bounds(const flr_kit *kit)
 
 /* ---- numbers ---- */
 
-#define KIT_TURN 6.283185307179586
-
 /* Taylor series for |x| <= pi/4: the last terms are below 1e-17 */
 static double sin_small(double x)
 {
@@ -143,7 +141,7 @@ static double cos_small(double x)
 double flr_kit_sin(double turns)
 {
     /* the quarter, and the rest in [-1/8, 1/8]: both exact */
-    double quarter = floor(turns * 4 + 0.5), rest = (turns - quarter / 4) * KIT_TURN;
+    double quarter = floor(turns * 4 + 0.5), rest = (turns - quarter / 4) * FLR_TWO_PI;
     switch ((int)(quarter - 4 * floor(quarter / 4))) {
     case 0:
         return sin_small(rest);
@@ -170,7 +168,7 @@ double flr_kit_angle(double x, double y)
     if (x < 0) guess = 0.5 - guess;
     if (y < 0) guess = -guess;
     for (int i = 0; i < 4; i++)
-        guess += (y * flr_kit_cos(guess) - x * flr_kit_sin(guess)) / KIT_TURN;
+        guess += (y * flr_kit_cos(guess) - x * flr_kit_sin(guess)) / FLR_TWO_PI;
     return guess;
 }
 
@@ -187,7 +185,7 @@ double flr_kit_random(flr_kit *kit, double low, double high)
 int flr_kit_sides(const flr_kit *kit, double r)
 {
     /* a chord of n sides strays by r (1 - cos(pi/n)), about r (pi/n)^2 / 2 */
-    double n = KIT_TURN / 2 * sqrt(r / (2 * kit->chord));
+    double n = FLR_PI * sqrt(r / (2 * kit->chord));
     int sides = 4 * (int)ceil(n / 4);
     if (sides < kit->least_sides) sides = kit->least_sides;
     return sides > 512 ? 512 : sides;

@@ -21,6 +21,7 @@ typedef struct flr_clash_item {
     const char *group; /* "": none */
     uint32_t in;       /* the group; FLR_NONE: none */
     uint32_t colour;   /* 0xRRGGBB or UINT32_MAX */
+    bool keep_out;     /* a zone that the others may not enter */
     const flr_mesh *mesh;
     flr_fit *fit; /* shared by parts of equal shape */
     flr_pose T_world_part;
@@ -50,6 +51,8 @@ typedef struct flr_clash_report {
 
 /* Is it a finding, known or not? */
 bool flr_clash_is_finding(const flr_clash_report *report, const flr_clash_pair *pair);
+/* Is one of the two a keep-out zone? */
+bool flr_clash_is_zone(const flr_clash_report *report, const flr_clash_pair *pair);
 /* Fills `by_state` and `findings` from the list and what is known. */
 void flr_clash_count(flr_clash_report *report);
 

@@ -38,6 +38,7 @@ json_t *flr_clash_json(const flr_clash_report *r)
         flr_json_set(entry, "at", flr_json_vec3(pair->at));
         for (int k = 0; k < 2; k++) flr_json_push(points, flr_json_vec3(pair->point[k]));
         flr_json_set(entry, "points", points);
+        flr_json_set(entry, "keep_out", json_boolean(flr_clash_is_zone(r, pair)));
         flr_json_set(entry, "known", json_boolean(r->known[i]));
         flr_json_push(pairs, entry);
     }
@@ -68,6 +69,11 @@ bool flr_clash_is_finding(const flr_clash_report *r, const flr_clash_pair *pair)
 {
     if (pair->state == FLR_CLASH_OVERLAP) return true;
     return r->clearance > 0 && pair->state != FLR_CLASH_OK;
+}
+
+bool flr_clash_is_zone(const flr_clash_report *r, const flr_clash_pair *pair)
+{
+    return r->items[pair->a].keep_out || r->items[pair->b].keep_out;
 }
 
 void flr_clash_count(flr_clash_report *r)
@@ -201,7 +207,8 @@ static flr_result put_pictures(FILE *out, const flr_clash_report *r, flr_error *
         put_name(out, &r->items[p->a]);
         fputs(" and ", out);
         put_name(out, &r->items[p->b]);
-        fprintf(out, ": %s</figcaption></figure>\n", flr_clash_state_name(p->state));
+        fprintf(out, ": %s%s</figcaption></figure>\n", flr_clash_state_name(p->state),
+                flr_clash_is_zone(r, p) ? " (keep-out zone)" : "");
         flr_blob_free(&png);
     }
     if (r->findings > MAX_PICTURES)
@@ -297,6 +304,7 @@ flr_result flr_clash_serve_report(const flr_engine_report *given, flr_blob *file
                                       .group = part->group,
                                       .in = FLR_NONE,
                                       .colour = part->colour,
+                                      .keep_out = part->keep_out,
                                       .mesh = part->mesh,
                                       .T_world_part = part->T_world_part};
     }

@@ -10,7 +10,7 @@
 
 typedef struct bench_values {
     flr_common common;
-    int64_t repeat, divide, frames;
+    int64_t repeat, divide, frames, seed, seconds;
     const char *scratch, *plots, *scene, *models, *engine;
     bool list;
 } bench_values;
@@ -62,6 +62,13 @@ static const struct subject {
     {"travel",
      "parts of the axle carried against its base by temporal coherence: travel limit and speed",
      flr_bench_travel},
+    {"queries",
+     "collision queries by voxel size, axle and table: microseconds; FCL, ODE, Bullet beside",
+     flr_bench_queries},
+    {"structures", "physics and network in one thread or two, with a slow network: milliseconds",
+     flr_bench_structures},
+    {"haptics", "a hand presses while steps take 1 to 10 ms: force with and without local models",
+     flr_bench_haptics},
     {"fits",
      "a hand takes tight fits apart: microseconds of a frame, distances; FCL, ODE, Bullet beside",
      flr_bench_fits},
@@ -75,7 +82,8 @@ static const struct subject {
     {"plan",
      "removal problems, feeler's own fits and those of --models: how many are solved, seconds",
      flr_bench_plan},
-    {"papers", "the papers' tables and figures, each beside ours: runs eight of the subjects above",
+    {"papers",
+     "the papers' tables and figures, each beside ours: runs eleven of the subjects above",
      flr_bench_papers},
 };
 enum { BENCH_SUBJECTS = sizeof subjects / sizeof subjects[0] };
@@ -152,6 +160,8 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     options.models = values->models;
     options.engine = values->engine;
     options.frames = (uint64_t)values->frames;
+    options.seed = (uint64_t)values->seed;
+    if (values->seconds > 0) options.end_us = flr_bench_wall_us() + 1e6 * (double)values->seconds;
     return run_subject(cli, subject, &options);
 }
 
@@ -164,8 +174,10 @@ static const flr_option options[] = {
     FLR_OPTION(FOLDER, offsetof(bench_values, scratch), "scratch", "DIR",
                "folder for files of up to 1 GB, which are removed again; default: the system's "
                "temporary folder"),
-    FLR_OPTION(FOLDER, offsetof(bench_values, plots), "plots", "DIR",
-               "existing folder for plots (SVG), where the subject has some"),
+    FLR_OPTION(
+        FOLDER, offsetof(bench_values, plots), "plots", "DIR",
+        "existing folder for plots (SVG), where the subject has some; papers also writes papers.md "
+        "there, with all tables and plots"),
     FLR_OPTION(PATH, offsetof(bench_values, scene), "scene", "SCENE",
                "scene file or name of a scenario, for serve (default bay); folder with an "
                "assembly.txt, for fit-distance. For fits: only those whose names begin with this"),
@@ -180,6 +192,14 @@ static const flr_option options[] = {
                "frames for each fit, shared among three rates, for rough-fits; default 3000. For "
                "accuracy: poses in all; default 20000",
                .min = 0, .max = 1000000000),
+    FLR_OPTION(INTEGER, offsetof(bench_values, seed), "seed", "N",
+               "seed of random poses and motions, and with which fit to begin, for accuracy and "
+               "rough-fits; default 1. Totals of runs with different seeds may be added up",
+               .min = 1, .max = 1000000000),
+    FLR_OPTION(INTEGER, offsetof(bench_values, seconds), "seconds", "N",
+               "accuracy and rough-fits: end after this time, with the totals so far; default 0: "
+               "when all is done",
+               .min = 0, .max = 1000000),
     FLR_SWITCH(offsetof(bench_values, list), "list", "list the subjects"),
     {.name = NULL},
 };
@@ -191,13 +211,14 @@ static const flr_example examples[] = {
 };
 static const flr_exit_text exits[] = {
     {FLR_EXIT_OK, "done"},
-    {FLR_EXIT_FAILED, "failed: something could not be written, memory ran out, or accuracy found a "
-                      "distance that is off by more than feeler promises"},
+    {FLR_EXIT_FAILED, "failed: something could not be written, memory ran out, accuracy found a "
+                      "distance that is off by more than feeler promises, or rough-fits found "
+                      "triangles that meet or a thread that was stripped"},
     {FLR_EXIT_USAGE, "the command line is wrong; nothing was done"},
     {FLR_EXIT_STOPPED, "stopped by Ctrl-C; no file is left behind"},
     {0, NULL},
 };
-static const bench_values defaults = {.repeat = 5, .divide = 1};
+static const bench_values defaults = {.repeat = 5, .divide = 1, .seed = 1};
 
 const flr_command flr_cmd_bench = {
     .name = "bench",
@@ -206,7 +227,7 @@ const flr_command flr_cmd_bench = {
     .description =
         "Measures one subject and prints the numbers beside the bounds that feeler promises, "
         "with processor, compiler and date. A missed bound is shown, and is an error only for "
-        "accuracy. For "
+        "accuracy and rough-fits. For "
         "numbers that mean something, close other programs.",
     .options = options,
     .examples = examples,

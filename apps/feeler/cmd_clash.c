@@ -92,6 +92,7 @@ static flr_result load_scene(flr_cli *cli, clash_input *in, const char *path,
                                  .in = group_of(scene, part->in),
                                  .group = part->in ? part->in : "",
                                  .colour = part->colour,
+                                 .keep_out = part->use == FLR_PART_USE_KEEP_OUT,
                                  .T_world_part = part->T_world_part};
         for (size_t k = 0; k < i && !item->mesh; k++)
             if (same_text(scene->parts[k].file, part->file) &&
@@ -283,8 +284,8 @@ static void tell(flr_cli *cli, const flr_clash_report *r, bool all)
             flr_print(cli, "\n");
             continue;
         }
-        flr_print(cli, ", at %.4g %.4g %.4g mm%s\n", 1e3 * p->at.x, 1e3 * p->at.y, 1e3 * p->at.z,
-                  r->known[i] ? " (known)" : "");
+        flr_print(cli, ", at %.4g %.4g %.4g mm%s%s\n", 1e3 * p->at.x, 1e3 * p->at.y, 1e3 * p->at.z,
+                  flr_clash_is_zone(r, p) ? " (keep-out zone)" : "", r->known[i] ? " (known)" : "");
     }
     if (shown > CLASHES_SHOWN && !all)
         flr_print(cli, "and %zu more; --verbose shows all\n", shown - CLASHES_SHOWN);
@@ -302,7 +303,8 @@ static flr_result check(flr_cli *cli, clash_input *in, flr_error *error)
     flr_clash_part *parts = calloc(r->count, sizeof *parts);
     if (!parts) return no_memory(error);
     for (uint32_t i = 0; i < r->count; i++)
-        parts[i] = (flr_clash_part){r->items[i].fit, r->items[i].T_world_part};
+        parts[i] =
+            (flr_clash_part){r->items[i].fit, r->items[i].T_world_part, r->items[i].keep_out};
     flr_clash_def def = flr_default_clash_def();
     def.parts = parts;
     def.part_count = r->count;

@@ -434,7 +434,8 @@ const flr_command flr_cmd_convert = {
     .summary = "meshes to STL, OBJ, PLY, ITRI; voxels to NVDB; recordings to CSV",
     .usage = usage,
     .description =
-        "Reads every format that feeler knows (STL, OBJ, PLY, ITRI; through the import helper "
+        "Reads every format that feeler knows (STL, OBJ, PLY, ITRI, VRML, Inventor; through the "
+        "import helper "
         "STEP, IGES, BREP, glTF, 3DS, DAE, 3MF and others) and writes by the ending of OUT: .stl "
         "(binary), .obj, .ply (binary) or .itri. STL has 32-bit coordinates, the others keep every "
         "bit of them. "

@@ -6,12 +6,14 @@
 
 #include "output.h"
 #include "plan_scene.h"
+#include "plan_steps.h"
 #include "scene/pose_file.h"
 
 typedef struct plan_values {
     flr_common common;
     flr_input input;
-    const char *part, *to, *out;
+    const char *part, *to, *out, *until, *html;
+    bool all;
     double clearance, overlap, time;
     int64_t seed, threads;
 } plan_values;
@@ -110,7 +112,7 @@ static void tell(flr_cli *cli, const plan_run *r)
     if (p->poses) {
         flr_print(cli, "%sa way is free%s (%s, %zu poses): %.4g mm long, turns by %.4g degrees\n",
                   flr_green(cli), flr_plain(cli), flr_plan_method_name(p->method), p->pose_count,
-                  1e3 * p->length, p->turn * 57.29577951308232);
+                  1e3 * p->length, p->turn / FLR_DEGREE);
         if (v->nearest.obstacle != FLR_NONE)
             flr_print(cli, "  at least %.6g mm apart; nearest %.6g mm, to %s\n", 1e3 * v->lower,
                       1e3 * v->upper,
@@ -227,12 +229,38 @@ static flr_result find(plan_run *r, flr_error *error)
     return result;
 }
 
+static int take_apart(const plan_run *r)
+{
+    const plan_values *v = r->values;
+    const flr_steps_def def = {.until = v->until,
+                               .out = v->out,
+                               .html = v->html,
+                               .clearance = v->clearance,
+                               .overlap = v->overlap,
+                               .time = v->time,
+                               .seed = (uint64_t)v->seed,
+                               .threads = (unsigned)v->threads};
+    return flr_steps_run(r->cli, &r->scene, &def);
+}
+
+static const char *wrong_options(const plan_values *v)
+{
+    const bool apart = v->all || v->until;
+    if (v->all && v->until) return "--all and --until exclude each other";
+    if (apart && (v->part || v->to))
+        return "--all and --until choose what moves: leave out --part and --to";
+    if (v->html && !apart) return "--html shows a sequence: add --all or --until NAME";
+    return NULL;
+}
+
 static int run(flr_cli *cli, const void *given, int count, char **arguments)
 {
     (void)count;
     plan_run r = {.cli = cli, .values = given};
     const flr_mesh_options options = flr_input_mesh_options(&r.values->input, 0);
     flr_error error;
+    const char *wrong = wrong_options(r.values);
+    if (wrong) return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT, "%s", wrong);
     if (r.values->out && flr_same_file(r.values->out, arguments[0]))
         return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
                                "%s: is read, so it cannot be written", r.values->out);
@@ -241,6 +269,8 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     int code;
     if (result != FLR_OK) {
         code = flr_fail_with(cli, flr_exit_of_input(result), &error);
+    } else if (r.values->all || r.values->until) {
+        code = take_apart(&r);
     } else if ((result = find(&r, &error)) != FLR_OK) {
         code = flr_fail_with(cli, result == FLR_BAD_ARGUMENT ? FLR_EXIT_USAGE : FLR_EXIT_FAILED,
                              &error);
@@ -255,7 +285,8 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
 }
 
 static const plan_values defaults = {.overlap = -1, .time = 60, .seed = 1};
-static const char *const usage[] = {"SCENE [--part NAME] [--to POSE] [options]", NULL};
+static const char *const usage[] = {"SCENE [--part NAME] [--to POSE] [options]",
+                                    "SCENE --all|--until NAME [--html FILE] [options]", NULL};
 #define PLAN_AT(field) offsetof(plan_values, field)
 static const flr_option options[] = {
     FLR_OPTION(TEXT, PLAN_AT(part), "part", "NAME",
@@ -265,13 +296,20 @@ static const flr_option options[] = {
         TEXT, PLAN_AT(to), "to", "POSE",
         "where to: 'x y z' or 'x y z qw qx qy qz' in the scene's unit; default: clear of all "
         "other parts"),
+    FLR_OPTION(FLAG, PLAN_AT(all), "all", NULL,
+               "take the whole assembly apart: all movable parts, or all but one where none is"),
+    FLR_OPTION(TEXT, PLAN_AT(until), "until", "NAME",
+               "take apart as little as needed to get this part or rigid group out"),
+    FLR_OPTION(PATH, PLAN_AT(html), "html", "FILE",
+               "with --all or --until: a page with an animation, and instructions to print"),
     FLR_OPTION(SIZE, PLAN_AT(clearance), "clearance", "SIZE",
                "stay this far from all other parts; default 0mm: do not touch them", .letter = 'c'),
     FLR_OPTION(SIZE, PLAN_AT(overlap), "overlap", "SIZE",
                "parts that touch or overlap at the start may go this much deeper; default: half "
                "their depth, and at least 1/10000 of the part's size"),
-    FLR_OPTION(NUMBER, PLAN_AT(time), "time", "SECONDS", "search no longer than this; default 60",
-               .min = 0.01, .max = 1e6),
+    FLR_OPTION(NUMBER, PLAN_AT(time), "time", "SECONDS",
+               "search no longer than this, with --all for each part; default 60", .min = 0.01,
+               .max = 1e6),
     FLR_OPTION(
         INTEGER, PLAN_AT(seed), "seed", "N",
         "seed of the random search; the same seed and threads give the same path, unless time "
@@ -279,17 +317,20 @@ static const flr_option options[] = {
         .min = 0, .max = 1e15),
     FLR_OPTION(INTEGER, PLAN_AT(threads), "threads", "N", "default: one per processor",
                .letter = 't', .min = 1, .max = 1024),
-    FLR_OPTION(PATH, PLAN_AT(out), "out", "FILE", "write the path as a pose file", .letter = 'o'),
+    FLR_OPTION(PATH, PLAN_AT(out), "out", "FILE",
+               "write the path as a pose file; with --all or --until: a folder, one file a step",
+               .letter = 'o'),
     FLR_INPUT_OPTIONS(plan_values),
     {.name = NULL},
 };
 static const flr_example examples[] = {
     {"feeler plan ball/scene.json --out out.txt", "how does the ball come out of its socket?"},
     {"feeler plan ball/scene.json --clearance 0.02mm --json", "with a clearance, for a program"},
+    {"feeler plan cabinet/scene.json --all --html steps.html", "how is it taken apart?"},
     {NULL, NULL},
 };
 static const flr_exit_text exits[] = {
-    {FLR_EXIT_OK, "a path was found"},
+    {FLR_EXIT_OK, "a path was found; with --all, for all parts"},
     {FLR_EXIT_FAILED, "none was found, the file could not be written, or memory ran out"},
     {FLR_EXIT_USAGE, "the command line is wrong, or the goal is not free; nothing was done"},
     {FLR_EXIT_INPUT, "the scene or a mesh cannot be used"},
@@ -310,7 +351,10 @@ const flr_command flr_cmd_plan = {
         "If feeler finds no path in time, it reports how far the part came and which parts block "
         "it, beginning with those without which it comes out. Not finding a path does not prove "
         "that there is none.\n\n"
-        "--out writes a pose file that feeler verify, contacts and run accept.",
+        "--out writes a pose file that feeler verify, contacts and run accept.\n\n"
+        "--all takes the assembly apart: it prints the steps in an order that works, and which "
+        "steps have to come before which. Where no part comes out alone, parts that block each "
+        "other come out together.",
     .options = options,
     .examples = examples,
     .exits = exits,

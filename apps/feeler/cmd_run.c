@@ -16,6 +16,7 @@
 #include "run_report.h"
 #include "scene/scene.h"
 #include "scene/scene_hand.h"
+#include "sim/mapping.h"
 #include "sim/run.h"
 #include "sim/setup.h"
 #include "sim/stage.h"
@@ -30,12 +31,13 @@ typedef struct run_values {
     flr_common common;
     flr_input input;
     flr_touch_options touch;
-    const char *hand, *part, *record, *poses, *device, *state, *resume;
-    int64_t frames, seed;
+    const char *hand, *part, *record, *poses, *device, *mapping, *state, *resume;
+    int64_t frames, seed, slow;
     double rate, voxel, moving_voxel, speed, reach;
     double friction, restitution, tests, max_time; /* NAN: not given; likewise the next three */
     double onset, strength, overlap;
     int integrator, engine, tool; /* engine, tool -1: not given */
+    bool local;
     bool firm, paced, exact_hand, no_braking, no_cache, no_motion_check;
     uint64_t memory;
     int64_t threads;
@@ -49,6 +51,7 @@ typedef struct run_job {
     uint32_t part;
     flr_script *script;
     flr_device *device;
+    flr_mapping_def map; /* of the device */
     uint64_t frames;
     flr_pose *poses;
     uint32_t moving;
@@ -96,6 +99,9 @@ static flr_setup setup_of(const run_values *values, const flr_scene *scene)
     return setup;
 }
 
+/* nobody holds a device faster than the clock goes */
+static bool paced(const run_values *values) { return values->paced || values->device; }
+
 /* Options of an engine that is not the one of this run would have no effect. */
 static flr_result check_options(const run_values *values, flr_world_engine engine, flr_error *error)
 {
@@ -139,6 +145,17 @@ static flr_result make_stage(flr_cli *cli, const run_values *values, const char 
         return flr_fail(error, FLR_BAD_ARGUMENT,
                         "the queues of the coherent engine are in no state file; leave out --state "
                         "and --resume, or use --engine shell");
+    const bool local = values->local || j->scene->local_haptics;
+    if (local && (values->state || values->resume))
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "the local models of devices are in no state file; leave out --state and "
+                        "--resume, or %s",
+                        values->local ? "--local-haptics" : "\"haptics\" of the scene");
+    if (values->slow > 1 && paced(values))
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "--slow says how long a step takes in simulated time; by the clock it "
+                        "takes as long as it does: leave out --slow, or %s",
+                        values->paced ? "--paced" : "--device");
     const bool limit = !isnan(values->tests) || !isnan(values->max_time);
     if (limit && j->setup.params.engine != FLR_ENGINE_COHERENT)
         return flr_fail(error, FLR_BAD_ARGUMENT,
@@ -232,11 +249,36 @@ static flr_result make_script(flr_cli *cli, const run_values *values, run_job *j
     return FLR_OK;
 }
 
+/* How the device reaches into the scene: as the option says, else the scene, else such that it reaches everything. There is no view, so
+ * that its axes are the world's. */
+static flr_result map_device(const run_values *values, run_job *j, flr_error *error)
+{
+    const flr_scene_hand *hand = flr_scene_mapped_hand(j->scene, 0);
+    flr_engine_mapping asked = flr_default_engine_mapping();
+    flr_box3 all = flr_box3_empty();
+    for (uint32_t i = 0; i < j->stage->parts.count; i++) {
+        const flr_part_entry *part = &j->stage->parts.list[i];
+        all =
+            flr_box3_union(all, flr_box3_transform(part->T_start, part->shape->mesh->mesh->bounds));
+    }
+    if (hand) asked.scale = hand->scale, asked.clutch_button = hand->clutch;
+    if (hand) asked.boundary = (uint8_t)hand->boundary;
+    flr_result result = FLR_OK;
+    if (values->mapping) result = flr_engine_mapping_parse(values->mapping, &asked, error);
+    j->map = flr_default_mapping_def();
+    j->map.workspace = flr_device_get_info(j->device)->workspace;
+    j->map.scale = asked.scale > 0 ? asked.scale : flr_mapping_scale(j->map.workspace, all);
+    j->map.boundary = (flr_mapping_boundary)asked.boundary;
+    j->map.clutch_button = asked.clutch_button;
+    return result;
+}
+
 /* A device that somebody holds. */
 static flr_result open_device(const run_values *values, run_job *j, flr_error *error)
 {
     flr_result result = flr_device_plugins_load(NULL, NULL, error);
     if (result == FLR_OK) result = flr_device_open_named(values->device, &j->device, error);
+    if (result == FLR_OK) result = map_device(values, j, error);
     j->frames = values->frames > 0 ? (uint64_t)values->frames : 10000;
     return result;
 }
@@ -258,12 +300,15 @@ static void tell_offset(flr_cli *cli, const run_job *j, flr_target target)
         "the hand's way begins %.4g mm and %.3g degrees from where \"%s\" stands, and holds it "
         "with that offset all along; let it begin at the part's pose to move the part itself "
         "along the way",
-        1e3 * way, angle * 57.29577951308232, flr_safe(part->name, safe));
+        1e3 * way, angle / FLR_DEGREE, flr_safe(part->name, safe));
 }
 
 static flr_result make_hand(flr_cli *cli, const run_values *values, run_job *j, flr_error *error)
 {
     if (values->device) return open_device(values, j, error);
+    if (values->mapping)
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "--mapping says how a device moves the hand; give --device, too");
     flr_result result = make_script(cli, values, j, error);
     if (result != FLR_OK) return result;
     flr_target target = flr_script_target(j->script);
@@ -282,9 +327,6 @@ static bool show_run(void *context, uint64_t done)
     flr_progress(cli, done, 0, "frames");
     return !flr_stop_wanted();
 }
-
-/* nobody holds a device faster than the clock goes */
-static bool paced(const run_values *values) { return values->paced || values->device; }
 
 /* What a replay must know to do the same again, and what a report tells of the circumstances. */
 static flr_result describe(const run_values *values, run_job *j, flr_texts *texts, flr_error *error)
@@ -312,30 +354,6 @@ static flr_result describe(const run_values *values, run_job *j, flr_texts *text
         result = flr_texts_add(texts, error, "machine", "%s", flr_machine_print(machine));
     j->setup.scene = j->scene->path;
     free(scene);
-    return result;
-}
-
-static flr_result write_poses(const run_job *j, flr_output *out, uint64_t frames, flr_error *error)
-{
-    double unit = j->scene->unit;
-    flr_result result =
-        flr_output_print(out, error, "# t x y z qw qx qy qz, in units of %g m\n", unit);
-    uint32_t number = 0;
-    for (uint32_t i = 0; i < j->stage->parts.count && result == FLR_OK; i++) {
-        if (!flr_stage_moves(j->stage, i)) continue;
-        char safe[FLR_SAFE_SIZE];
-        if (j->moving > 1)
-            result = flr_output_print(out, error, "# part %s\n",
-                                      flr_safe(j->stage->parts.list[i].name, safe));
-        for (uint64_t k = 0; k < frames && result == FLR_OK; k++) {
-            flr_pose T = j->poses[k * j->moving + number];
-            result =
-                flr_output_print(out, error, "%.9g %.17g %.17g %.17g %.17g %.17g %.17g %.17g\n",
-                                 (double)k / j->setup.rate, T.p.x / unit, T.p.y / unit,
-                                 T.p.z / unit, T.q.w, T.q.x, T.q.y, T.q.z);
-        }
-        number++;
-    }
     return result;
 }
 
@@ -394,7 +412,10 @@ static flr_result run_one(flr_cli *cli, const run_values *values, run_job *j,
     def.frames = j->frames;
     def.rate = values->rate;
     def.paced = paced(values);
+    def.local = values->local || j->scene->local_haptics;
+    def.slow = (unsigned)values->slow;
     def.relative = values->device != NULL;
+    def.map = values->device ? &j->map : NULL;
     flr_vec3 size;
     if (j->part == UINT32_MAX) def.T_point = start_of_point(j, &size);
     def.record = values->record;
@@ -409,7 +430,10 @@ static flr_result run_one(flr_cli *cli, const run_values *values, run_job *j,
     def.context = cli;
     if (did == FLR_OK) did = flr_run(&def, result, error);
     flr_texts_free(&texts);
-    if (did == FLR_OK && poses) did = write_poses(j, poses, result->frames, error);
+    if (did == FLR_OK && poses)
+        did = flr_run_write_poses(
+            &(flr_run_poses){j->stage, j->scene->unit, j->setup.rate, j->poses, j->moving}, poses,
+            result->frames, error);
     if (did != FLR_OK)
         flr_output_abandon(poses);
     else if (poses)
@@ -481,6 +505,7 @@ static const run_values defaults = {.hand = "builtin:idle",
                                     .strength = NAN,
                                     .engine = -1,
                                     .rate = 1000,
+                                    .slow = 1,
                                     .speed = 1};
 static const char *const usage[] = {
     "SCENE [--hand builtin:NAME|path:NAME|FILE] [--frames N] [options]", NULL};
@@ -493,6 +518,9 @@ static const flr_option options[] = {
     FLR_OPTION(TEXT, offsetof(run_values, device), "device", "NAME[:OPTIONS]",
                "a device that you hold, in place of a simulated hand, by the clock: spacemouse, "
                "openhaptics, forcedimension, or a plugin's; feeler doctor tells which can be used"),
+    FLR_OPTION(TEXT, offsetof(run_values, mapping), "mapping", "KEY=VALUE,...",
+               "how the device moves the hand, before what the scene says: scale=2 (metres in the "
+               "scene for a metre of the device), boundary=none|drift|bubble, clutch=BUTTON"),
     FLR_OPTION(INTEGER, offsetof(run_values, frames), "frames", "N",
                "how many frames; default: to the end of the path, or 10000", .letter = 'n',
                .min = 1, .max = RUN_MAX_FRAMES),
@@ -516,6 +544,12 @@ static const flr_option options[] = {
                .max = 10000),
     FLR_SWITCH(offsetof(run_values, paced), "paced",
                "run by the clock, as with a person; default: as fast as possible"),
+    FLR_SWITCH(offsetof(run_values, local), "local-haptics",
+               "serve the device at the full rate from the contacts of the last step, also while a "
+               "step takes longer than a frame; default: as the scene says"),
+    FLR_OPTION(INTEGER, offsetof(run_values, slow), "slow", "N",
+               "a step takes N frames of simulated time, to try --local-haptics; default 1",
+               .min = 1, .max = 100),
     FLR_SWITCH(
         offsetof(run_values, exact_hand), "exact-hand",
         "the hand is where its script says, whatever it feels; else it has mass and gives way"),

@@ -50,6 +50,10 @@ static const flr_option options[] = {
         .min = 1e-9),
     FLR_SERVE_CONTACT(SERVE_AT, "whatever the scene says", "the scene's"),
     FLR_SERVE_MEMORY(SERVE_AT(memory)),
+    {.name = "watch",
+     .help = "notice when a file of the scene changes; the page then offers to read it again, and "
+             "its parts keep everything but the shape",
+     .offset = SERVE_AT(watch_files)},
     FLR_NO_CACHE_OPTION(SERVE_AT(no_cache)),
     FLR_SHARE_OPTIONS(SERVE_AT),
     FLR_SWITCH(SERVE_AT(share), "share",

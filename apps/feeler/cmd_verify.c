@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "base/parallel.h"
+#include "convert_csv.h"
 #include "output.h"
 #include "plan_scene.h"
 #include "scene/scene_path.h"
+#include "verify_recording.h"
 
 typedef struct verify_values {
     flr_common common;
@@ -18,6 +20,7 @@ typedef struct verify_values {
 
 typedef struct checked_path {
     const char *name; /* of a path of the scene, or of a file */
+    char *part;       /* of a recording: the one that moves; else NULL */
     flr_pose_list list;
     flr_pose *poses;
     flr_plan_verdict verdict;
@@ -39,6 +42,7 @@ static void free_job(path_check *j)
     for (size_t i = 0; j->paths && i < j->count; i++) {
         flr_pose_list_free(&j->paths[i].list);
         free(j->paths[i].poses);
+        free(j->paths[i].part);
     }
     for (unsigned i = 0; j->spaces && i < j->workers; i++) flr_plan_space_destroy(j->spaces[i]);
     free(j->spaces);
@@ -59,8 +63,9 @@ static flr_result read_path(path_check *j, checked_path *path, flr_error *error)
 {
     const flr_scene *scene = j->scene.scene;
     const flr_scene_path *of_scene = scene_path(scene, path->name);
-    flr_result result;
-    if (of_scene) {
+    flr_result result = FLR_OK;
+    if (path->part) { // its poses were read with it
+    } else if (of_scene) {
         result = flr_scene_path_read(j->cli->env, scene, path->name, &of_scene, &path->list, error);
     } else {
         const double unit = j->values->pose_unit > 0 ? j->values->pose_unit : scene->unit;
@@ -77,6 +82,19 @@ static flr_result read_path(path_check *j, checked_path *path, flr_error *error)
 static flr_result choose_part(path_check *j, flr_error *error)
 {
     const char *part = j->values->part;
+    for (size_t i = 0; i < j->count; i++) {
+        flr_recorded_path recorded;
+        if (!flr_is_recording(j->paths[i].name)) continue;
+        // of several parts that move as one, the poses are those of the first
+        char first[256];
+        snprintf(first, sizeof first, "%.*s", part ? (int)strcspn(part, ",") : 0, part ? part : "");
+        flr_result result = flr_verify_read_recording(j->cli->env, j->paths[i].name,
+                                                      part ? first : NULL, &recorded, error);
+        if (result != FLR_OK) return result;
+        j->paths[i].list = recorded.list;
+        j->paths[i].part = recorded.part;
+        if (!part) part = recorded.part;
+    }
     for (size_t i = 0; !part && i < j->count; i++) {
         const flr_scene_path *path = scene_path(j->scene.scene, j->paths[i].name);
         if (path) part = path->part;
@@ -261,11 +279,15 @@ static const verify_values defaults = {.overlap = -1};
 static const char *const usage[] = {"SCENE --path NAME|FILE [FILE...] [options]", NULL};
 #define VERIFY_AT(field) offsetof(verify_values, field)
 static const flr_option options[] = {
-    FLR_OPTION(TEXT, VERIFY_AT(path), "path", "NAME|FILE",
-               "a path of the scene or a pose file (t x y z qw qx qy qz); more files may follow"),
-    FLR_OPTION(TEXT, VERIFY_AT(part), "part", "NAME",
-               "what moves: parts or groups, separated by commas, as one body; the poses are those "
-               "of the first part. Default: the path's part, else the only movable one"),
+    FLR_OPTION(
+        TEXT, VERIFY_AT(path), "path", "NAME|FILE",
+        "a path of the scene, a pose file (t x y z qw qx qy qz) or a recording (*.mcap); more "
+        "files may follow"),
+    FLR_OPTION(
+        TEXT, VERIFY_AT(part), "part", "NAME",
+        "what moves: parts or groups, separated by commas, as one body; the poses are those "
+        "of the first part. Default: the path's part, the one held in the recording, else the "
+        "only movable one"),
     FLR_OPTION(SIZE, VERIFY_AT(clearance), "clearance", "SIZE",
                "stay this far from all other parts; default 0mm: do not touch them", .letter = 'c'),
     FLR_OPTION(SIZE, VERIFY_AT(overlap), "overlap", "SIZE",

@@ -10,9 +10,10 @@ enum { MAX_STEPS = 1000 }; /* from one pose to the next, to keep the travel limi
 flr_result flr_contacts_make_engine(flr_contacts_job *j, flr_obstacle *o, flr_error *error)
 {
     if (j->engine == FLR_CONTACTS_SPHERES) {
-        flr_spheres_def room = {.pairs = 1 << 20, .listed = 1 << 16, .threads = 1};
-        flr_result result = flr_shape_tree(o->shape, &o->tree, error);
-        if (result == FLR_OK) result = flr_shape_tree(j->moving, &j->tree, error);
+        flr_spheres_def room = {
+            .pairs = 1 << 20, .listed = 1 << 16, .threads = j->threads > 1 ? j->threads : 1};
+        flr_result result = flr_shape_tree(o->shape, j->view, &o->tree, error);
+        if (result == FLR_OK) result = flr_shape_tree(j->moving, j->view, &j->tree, error);
         if (result == FLR_OK && !j->spheres) result = flr_spheres_create(&room, &j->spheres, error);
         if (result != FLR_OK) return result;
     }
@@ -38,14 +39,14 @@ flr_result flr_contacts_make_engine(flr_contacts_job *j, flr_obstacle *o, flr_er
 
 /* By sphere trees: pairs of intersecting voxels in place of points; force and torque by their depths, shared among many as
  * with points. Nothing is said of distances but whether surfaces may meet. */
-static void ask_spheres(const flr_contacts_job *j, const flr_obstacle *o, flr_pose T_world_shell,
+static void ask_spheres(flr_contacts_job *j, const flr_obstacle *o, flr_pose T_world_shell,
                         flr_contact_result *one)
 {
     flr_spheres_side moving = {.tree = j->tree, .T_world_part = T_world_shell},
                      other = {.tree = o->tree, .T_world_part = o->T_world_voxmap};
-    flr_spheres_params params = flr_default_spheres_params();
     flr_spheres_result found;
-    flr_spheres_query(j->spheres, &moving, &other, &params, &found);
+    flr_spheres_query(j->spheres, &moving, &other, &j->search, &found);
+    j->incomplete += !found.complete;
     *one = (flr_contact_result){.contacts = found.pairs,
                                 .penetrations = found.pairs,
                                 .listed = found.listed,
@@ -69,7 +70,7 @@ static void ask_spheres(const flr_contacts_job *j, const flr_obstacle *o, flr_po
 }
 
 /* One pose against all obstacles: counts and wrenches add up, the nearest one gives the distance. */
-static flr_contact_result ask(const flr_contacts_job *j, flr_pose T_world_shell, double *max_travel)
+static flr_contact_result ask(flr_contacts_job *j, flr_pose T_world_shell, double *max_travel)
 {
     flr_contact_result sum = {.lower = INFINITY, .upper = INFINITY, .far = true};
     *max_travel = INFINITY;

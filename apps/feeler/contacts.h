@@ -18,6 +18,8 @@ typedef enum flr_contacts_engine {
     FLR_CONTACTS_SPHERES
 } flr_contacts_engine;
 
+extern const char *const flr_contacts_engines[]; /* their names, ending with NULL */
+
 /* a part that the moving one may touch */
 typedef struct flr_obstacle {
     flr_shape *shape; /* its voxels */
@@ -58,6 +60,9 @@ typedef struct flr_contacts_job {
     flr_shape *moving;           /* its points; for sphere trees voxels, too */
     const flr_sphere_tree *tree; /* of it; NULL: not asked for */
     flr_spheres *spheres;        /* likewise */
+    flr_sphere_view view;        /* of the trees */
+    flr_spheres_params search;   /* of the descent */
+    uint64_t incomplete;         /* answers for which the budget did not suffice */
     flr_obstacle *obstacles;
     size_t obstacle_count;
     flr_pose_list poses;
@@ -67,7 +72,7 @@ typedef struct flr_contacts_job {
     flr_contacts_engine engine;
     bool sweep; /* look at the motions between the poses, too */
     /* coherent only */
-    unsigned threads; /* that share a query of the culled engine; 0 or 1: none */
+    unsigned threads; /* that share a query of the culled engine or of sphere trees; 0 or 1: none */
     double tests;     /* in a frame: the capacity, of all obstacles together; 0: to be measured */
     uint64_t jumps;   /* from pose to pose, too far for steps within the limit */
     /* exact distances, and whether they are above the tolerance */
@@ -95,6 +100,9 @@ void flr_contacts_print_exact(flr_cli *cli, const flr_contacts_job *job);
 void flr_contacts_exact_json(const flr_contacts_job *job, const flr_pose_answer *answer,
                              struct json_t *pose);
 void flr_contacts_exact_summary(const flr_contacts_job *job, struct json_t *sum);
+
+/* Prints all answers and their summary; as JSON, too, where that was asked for. */
+flr_result flr_contacts_tell(flr_cli *cli, const flr_contacts_job *job, flr_error *error);
 
 /* How many poses are within the tolerance. */
 size_t flr_contacts_within(const flr_contacts_job *job);

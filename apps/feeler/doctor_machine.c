@@ -216,7 +216,8 @@ void flr_doctor_import(flr_doctor *doctor, flr_env *env)
     memset(&state, 0, sizeof state);
     if (flr_import_probe(env, NULL, &state, &error) != FLR_OK) {
         flr_doctor_say(doctor, "import", false, error.message,
-                       "STL, OBJ, PLY and ITRI can be read without it; STEP, IGES, glTF and the "
+                       "STL, OBJ, PLY, ITRI, VRML and Inventor can be read without it; STEP, IGES, "
+                       "glTF and the "
                        "others need feeler-import beside feeler or in libexec/feeler",
                        NULL);
         return;

@@ -324,7 +324,7 @@ static void tell_part(flr_cli *cli, const flr_scene *scene, const flr_scene_part
               flr_count_print(mesh->triangle_count, count),
               flr_extent_print(flr_box3_size(mesh->bounds), extent),
               part->moving ? "moves " : "static", place_print(part->T_world_part.p, place));
-    if (angle > 1e-9) flr_print(cli, ", turned by %.4g degrees", angle * 180 / M_PI);
+    if (angle > 1e-9) flr_print(cli, ", turned by %.4g degrees", angle * 180 / FLR_PI);
     if (part->moving) {
         const char *from;
         double kg = part_mass(scene, part, mesh, &from);

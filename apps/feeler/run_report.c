@@ -102,6 +102,11 @@ void flr_run_print(flr_cli *cli, const flr_stage *stage, uint32_t part, double r
                   flr_noun(r->loop.overruns, "frame", "frames"),
                   (unsigned long long)r->loop.skipped,
                   flr_noun(r->loop.skipped, "period was", "periods were"));
+    if (r->loop.served)
+        flr_print(cli,
+                  "  the device was served %llu times from local models, %llu of them between two "
+                  "steps\n",
+                  (unsigned long long)r->loop.served, (unsigned long long)r->loop.stretched);
     if (r->loop.page_faults)
         flr_print(cli, "  %llu page %s of the loop\n", (unsigned long long)r->loop.page_faults,
                   flr_noun(r->loop.page_faults, "fault", "faults"));
@@ -234,6 +239,8 @@ json_t *flr_run_json(const flr_stage *stage, uint32_t part, double rate, const f
     flr_json_set(o, "wakeup_us", percentiles_json(&r->loop.wakeup, 1e-3));
     flr_json_set(o, "overruns", flr_json_count(r->loop.overruns));
     flr_json_set(o, "skipped", flr_json_count(r->loop.skipped));
+    flr_json_set(o, "served", flr_json_count(r->loop.served));
+    flr_json_set(o, "stretched", flr_json_count(r->loop.stretched));
     flr_json_set(o, "page_faults", flr_json_count(r->loop.page_faults));
     flr_json_set(o, "worst", worst_json(&r->loop.worst));
     flr_json_set(o, "points_tested", percentiles_json(&r->points, 1));
@@ -272,4 +279,28 @@ json_t *flr_run_json(const flr_stage *stage, uint32_t part, double rate, const f
     flr_json_set(o, "paging", r->pager.slots ? paging_json(r) : json_null());
     flr_json_set(o, "hash", flr_json_text(flr_hash_print(r->hash, hash)));
     return o;
+}
+
+flr_result flr_run_write_poses(const flr_run_poses *of, flr_output *out, uint64_t frames,
+                               flr_error *error)
+{
+    flr_result result =
+        flr_output_print(out, error, "# t x y z qw qx qy qz, in units of %g m\n", of->unit);
+    uint32_t number = 0;
+    for (uint32_t i = 0; i < of->stage->parts.count && result == FLR_OK; i++) {
+        if (!flr_stage_moves(of->stage, i)) continue;
+        char safe[FLR_SAFE_SIZE];
+        if (of->moving > 1)
+            result = flr_output_print(out, error, "# part %s\n",
+                                      flr_safe(of->stage->parts.list[i].name, safe));
+        for (uint64_t k = 0; k < frames && result == FLR_OK; k++) {
+            flr_pose T = of->poses[k * of->moving + number];
+            result =
+                flr_output_print(out, error, "%.9g %.17g %.17g %.17g %.17g %.17g %.17g %.17g\n",
+                                 (double)k / of->rate, T.p.x / of->unit, T.p.y / of->unit,
+                                 T.p.z / of->unit, T.q.w, T.q.x, T.q.y, T.q.z);
+        }
+        number++;
+    }
+    return result;
 }

@@ -16,6 +16,18 @@ bool flr_run_show_stage(void *context, size_t part, double done, const char *wha
 /* Warnings: which parts started in each other. */
 void flr_run_print_overlaps(flr_cli *cli, const flr_stage *stage);
 
+/* Where parts were in each frame. */
+typedef struct flr_run_poses {
+    const flr_stage *stage;
+    double unit, rate;     /* metres, Hz */
+    const flr_pose *poses; /* [frames][moving] */
+    uint32_t moving;
+} flr_run_poses;
+
+/* Writes them as a pose file. */
+flr_result flr_run_write_poses(const flr_run_poses *of, flr_output *out, uint64_t frames,
+                               flr_error *error);
+
 json_t *flr_run_json(const flr_stage *stage, uint32_t part, double rate,
                      const flr_run_result *result);
 

@@ -1,8 +1,6 @@
 /* a controller: port, engine, devices, until somebody says stop */
 #include "serve.h"
 
-#include <netdb.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +13,7 @@
 #include "clash.h"
 #include "feeler/device.h"
 #include "files.h"
+#include "host_address.h"
 #include "models/models.h"
 #include "output.h"
 #include "scenarios.h"
@@ -23,6 +22,7 @@
 #include "scratch.h"
 #include "serve_watch.h"
 #include "server/upload.h"
+#include "sim/mapping.h"
 
 enum { MAX_DEVICES = 16, URL_SIZE = 1024 };
 
@@ -30,6 +30,7 @@ enum { MAX_DEVICES = 16, URL_SIZE = 1024 };
 typedef struct server {
     flr_cli *cli;
     const flr_serve_options *options;
+    flr_engine_mapping mapping; /* of --mapping */
     flr_service_def def;
     flr_service *service;
     flr_cache cache;
@@ -41,6 +42,8 @@ typedef struct server {
     flr_address host_address; /* who is asked to be let in */
     bool joined;              /* the shared session's scene is here */
     char host[256];
+    flr_scene_devices wanted; /* by the scene, likewise … */
+    bool barrier;
     flr_device *devices[MAX_DEVICES];
     uint32_t device_numbers[MAX_DEVICES];
     size_t device_count;
@@ -222,6 +225,8 @@ static flr_result check_scene(server *s, const char *scene, flr_error *error)
             flr_fail(error, FLR_BAD_INPUT,
                      "%s: its engine is exact, which reads no voxels; leave out --memory", scene);
     if (result == FLR_OK) result = check_files(s, read, error);
+    if (result == FLR_OK && read->local_haptics) s->def.engine.local = true;
+    if (result == FLR_OK) s->wanted = read->devices, s->barrier = read->barrier;
     flr_scene_destroy(read);
     if (result != FLR_OK && result != FLR_NO_MEMORY) result = error->code = FLR_BAD_INPUT;
     return result;
@@ -259,10 +264,26 @@ static flr_result add_device(server *s, const flr_device_driver *driver, const c
     return text ? flr_engine_select(engine, flr_hand(0), number, error) : FLR_OK;
 }
 
+/* The scene wants a device that gives forces: hand 0 gets the first there is. */
+static void take_force_device(server *s)
+{
+    flr_engine *engine = flr_service_engine(s->service);
+    for (size_t i = 0; i < s->device_count; i++) {
+        if (!(flr_device_get_info(s->devices[i])->force > 0)) continue;
+        flr_error why;
+        if (flr_engine_select(engine, flr_hand(0), s->device_numbers[i], &why) != FLR_OK)
+            flr_warn(s->cli, "%s", why.message);
+        return;
+    }
+    flr_warn(s->cli, "the scene wants a device that gives forces, and none was found: the page's "
+                     "hand is used; feeler doctor says what devices lack");
+}
+
 /* Those that are there can be chosen in the viewer; of the others it tells what they lack. */
 static flr_result add_devices(server *s, flr_error *error)
 {
-    if (s->options->no_devices && !s->options->device) return FLR_OK;
+    const bool none = s->options->no_devices || s->wanted == FLR_SCENE_DEVICES_NONE;
+    if (none && !s->options->device) return FLR_OK;
     flr_error why;
     if (flr_device_plugins_load(NULL, NULL, &why) != FLR_OK) flr_warn(s->cli, "%s", why.message);
     bool found = false;
@@ -274,7 +295,7 @@ static flr_result add_devices(server *s, flr_error *error)
         bool chosen = wanted && !strncmp(wanted, driver->name, size) &&
                       (wanted[size] == 0 || wanted[size] == ':');
         found = found || chosen;
-        if (s->options->no_devices && !chosen) continue;
+        if (none && !chosen) continue;
         flr_result result = add_device(s, driver, chosen ? wanted : NULL, error);
         if (result != FLR_OK) return result;
     }
@@ -282,10 +303,11 @@ static flr_result add_devices(server *s, flr_error *error)
         return flr_fail(error, FLR_NOT_FOUND,
                         "there is no device \"%s\"; feeler doctor lists those that are known",
                         s->options->device);
+    if (s->wanted == FLR_SCENE_DEVICES_FORCE && !s->options->device) take_force_device(s);
     return FLR_OK;
 }
 
-/* a device's own frame stands in the middle of what there is */
+/* the middle of a device's workspace is in the middle of what there is, and its scale lets it reach all of that */
 static void centre_devices(server *s)
 {
     flr_engine *engine = flr_service_engine(s->service);
@@ -294,47 +316,14 @@ static void centre_devices(server *s)
     if (!(scene.bounds.low.x <= scene.bounds.high.x)) return;
     flr_pose T = flr_pose_identity();
     T.p = flr_box3_centre(scene.bounds);
-    for (size_t i = 0; i < s->device_count; i++)
-        flr_engine_place_device(engine, s->device_numbers[i], T, 1, NULL);
+    for (size_t i = 0; i < s->device_count; i++) {
+        const flr_box3 reach = flr_device_get_info(s->devices[i])->workspace;
+        flr_engine_place_device(engine, s->device_numbers[i], T,
+                                flr_mapping_scale(reach, scene.bounds), NULL);
+    }
 }
 
 /* ---- a shared session ---- */
-
-/* HOST[:PORT], a name or a number; [HOST]:PORT where the number has colons. */
-static flr_result find_host(const char *text, flr_address *address, flr_error *error)
-{
-    if (!text[0])
-        return flr_fail(error, FLR_BAD_ARGUMENT,
-                        "the name of the host is empty; give HOST or HOST:PORT, as the one who "
-                        "shares sees it");
-    if (flr_address_parse(text, FLR_SHARE_PORT, address, NULL) == FLR_OK) return FLR_OK;
-    char host[256];
-    const char *colon = strrchr(text, ':');
-    size_t size = colon ? (size_t)(colon - text) : strlen(text);
-    char *end = NULL;
-    long port = colon ? strtol(colon + 1, &end, 10) : FLR_SHARE_PORT;
-    if (size == 0 || size >= sizeof host || port < 1 || port > 65535 || (end && *end))
-        return flr_fail(error, FLR_BAD_ARGUMENT,
-                        "%s: not HOST or HOST:PORT with a port from 1 to 65535", text);
-    memcpy(host, text, size);
-    host[size] = 0;
-    /* the old kind of number first: more networks carry it */
-    struct addrinfo *found = NULL, hints = {.ai_family = AF_INET, .ai_socktype = SOCK_DGRAM};
-    bool known = getaddrinfo(host, NULL, &hints, &found) == 0 && found;
-    hints.ai_family = AF_INET6;
-    if (!known && (getaddrinfo(host, NULL, &hints, &found) != 0 || !found))
-        return flr_fail(error, FLR_NOT_FOUND,
-                        "no machine is known by the name %s; is it spelled right? Its number, "
-                        "such as 192.168.1.20, will do, too",
-                        host);
-    *address = (flr_address){.family = known ? 4 : 6, .port = (uint16_t)port};
-    if (known)
-        memcpy(address->ip, &((struct sockaddr_in *)(void *)found->ai_addr)->sin_addr, 4);
-    else
-        memcpy(address->ip, &((struct sockaddr_in6 *)(void *)found->ai_addr)->sin6_addr, 16);
-    freeaddrinfo(found);
-    return FLR_OK;
-}
 
 static flr_result choose_token(server *s, flr_error *error)
 {
@@ -370,7 +359,7 @@ static flr_result begin_share(server *s, flr_error *error)
     flr_result result = choose_token(s, error);
     def.local = (flr_address){.family = 4, .ip = {127, 0, 0, 1}};
     if (result == FLR_OK && options->join) {
-        result = find_host(options->join, &def.host, error);
+        result = flr_host_address(options->join, &def.host, error);
         def.join = true;
         /* from where the host can answer */
         def.local.family = def.host.family;
@@ -396,7 +385,7 @@ static flr_result begin_share(server *s, flr_error *error)
     def.token = s->share_token;
     def.watcher = options->watch;
     def.relay = options->relay;
-    def.barrier = options->barrier;
+    def.barrier = options->barrier || s->barrier;
     def.rate = options->state_rate;
     def.folder = s->shared[0] ? s->shared : NULL;
     if (options->scene_limit) def.scene_limit = options->scene_limit;
@@ -576,10 +565,13 @@ static flr_result begin(server *s, const char *scene, flr_error *error)
     s->def.engine.env = s->cli->env;
     s->def.engine.report = flr_clash_serve_report;
     s->def.engine.rate = s->options->rate;
+    s->def.engine.local = s->options->local_haptics;
     s->def.engine.hands = (uint32_t)s->options->hands;
     s->def.engine.workers = (unsigned)s->options->workers;
     s->def.engine.contact_threads = (unsigned)s->options->threads;
     s->def.engine.voxel = s->options->voxel;
+    s->def.engine.small_recordings = !s->options->every_frame;
+    if (s->options->mapping) s->def.engine.mapping = &s->mapping;
     if (!s->options
              ->join) { /* a guest takes the host's settings, then changes them for everybody */
         s->def.engine.contact = s->options->engine < 0 ? 0 : 1 + (unsigned)s->options->engine;
@@ -597,6 +589,9 @@ static flr_result begin(server *s, const char *scene, flr_error *error)
     char here[FLR_CACHE_PATH_SIZE]; /* copied by the engine */
     s->def.engine.folder = getcwd(here, sizeof here);
     flr_result result = flr_serve_check(s->cli->env, s->options, error);
+    s->mapping = flr_default_engine_mapping();
+    if (result == FLR_OK && s->options->mapping)
+        result = flr_engine_mapping_parse(s->options->mapping, &s->mapping, error);
     if (result == FLR_OK) result = choose_folders(s, error);
     const uint64_t memory = s->def.engine.memory = s->options->memory;
     flr_world_params params = flr_default_world_params();
@@ -614,6 +609,7 @@ static flr_result begin(server *s, const char *scene, flr_error *error)
     if (result == FLR_OK) result = add_devices(s, error);
     flr_engine *engine = result == FLR_OK ? flr_service_engine(s->service) : NULL;
     if (result == FLR_OK && s->options->share) result = begin_share(s, error);
+    if (result == FLR_OK) flr_engine_watch_files(engine, s->options->watch_files);
     if (result == FLR_OK && scene) result = flr_engine_load(engine, scene, &s->job, error);
     if (result == FLR_OK) result = flr_engine_start(engine, error);
     return result;

@@ -9,13 +9,15 @@
 /* What a command line can say about it. Begin with FLR_SERVE_DEFAULTS. */
 typedef struct flr_serve_options {
     int64_t port, hands, clients, workers, cpu, threads;
+    bool watch_files;                           /* of the scene */
     uint64_t upload_limit, memory, scene_limit; /* scene_limit 0: the default */
     int engine;                                 /* flr_world_engine; -1: the scene's */
     double onset, strength, overlap;            /* as in flr_engine_def */
     double tests;                               /* as in flr_engine_def; 0: the scene's */
     double rate, voxel, seconds;                /* seconds 0: until it is stopped */
-    const char *listen, *token_file, *certificate, *key, *name, *origin, *recordings, *device;
-    bool no_cache, no_devices;
+    const char *listen, *token_file, *certificate, *key, *name, *origin, *recordings, *device,
+        *mapping;
+    bool no_cache, no_devices, every_frame, local_haptics;
     /* a shared session */
     bool share, relay, barrier, watch;
     int64_t share_port;
@@ -95,13 +97,23 @@ enum { FLR_SHARE_PORT = 7879 };
 #define FLR_SERVE_LOOP(AT, device_help)                                                            \
     FLR_OPTION(FOLDER, AT(recordings), "recordings", "FOLDER",                                     \
                "where recordings are; default: feeler/recordings among the user's data"),          \
+        FLR_SWITCH(AT(every_frame), "every-frame",                                                 \
+                   "record every frame of the loop, so that feeler replay can run a recording "    \
+                   "again, bit for bit; up to 100 MB a minute instead of 10"),                     \
         FLR_OPTION(INTEGER, AT(hands), "hands", "N", "how many hands there are; default 2",        \
                    .min = 1, .max = 8),                                                            \
         FLR_OPTION(TEXT, AT(device), "device", "NAME", device_help),                               \
+        FLR_OPTION(TEXT, AT(mapping), "mapping", "KEY=VALUE,...",                                  \
+                   "how devices move hands, before what the scene says: scale=2 (metres in the "   \
+                   "scene for a metre of the device), axes=view|world, "                           \
+                   "boundary=none|drift|bubble, clutch=BUTTON"),                                   \
         FLR_SWITCH(AT(no_devices), "no-devices", "do not look for devices on this machine"),       \
         FLR_OPTION(NUMBER, AT(rate), "rate", "HZ",                                                 \
                    "frames of the loop in a second, 250 to 10000; default 1000", .min = 250,       \
                    .max = 10000),                                                                  \
+        FLR_SWITCH(AT(local_haptics), "local-haptics",                                             \
+                   "serve devices at the full rate from the contacts of the last step, by a "      \
+                   "thread of their own, also while a step takes longer than a frame"),            \
         FLR_OPTION(INTEGER, AT(cpu), "cpu", "N",                                                   \
                    "the processor that the loop stays on; default: any", .min = -1, .max = 4095),  \
         FLR_OPTION(                                                                                \

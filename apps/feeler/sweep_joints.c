@@ -14,7 +14,6 @@
 #include "world/joint_sweep.h"
 
 enum { MAX_TRAVELS = 64, MAX_MOTION_BYTES = 4096 };
-static const double DEGREE = 3.14159265358979323846 / 180;
 
 /* A run and what it needs. */
 typedef struct joints_job {
@@ -74,7 +73,7 @@ static flr_result read_place(const joints_job *j, const flr_joint_travel *t, con
             return FLR_OK;
         }
         if (*end == 0 || strcmp(end, "deg") == 0 || strcmp(end, "°") == 0) {
-            *to = value * DEGREE;
+            *to = value * FLR_DEGREE;
             return FLR_OK;
         }
     }
@@ -250,7 +249,7 @@ static const char *name_of(const joints_job *j, uint32_t part)
 static double shown(const joints_job *j, const flr_joint_travel *t, double share)
 {
     const double at = flr_joint_travel_at(t, share);
-    return is_slide(j, t) ? at : at / DEGREE;
+    return is_slide(j, t) ? at : at / FLR_DEGREE;
 }
 
 static void print_place(const joints_job *j, uint32_t stage, double share)

@@ -44,8 +44,10 @@ std::shared_ptr<Tree> tree_of(const flr_mesh &mesh)
 }
 
 struct Fcl : flr_fit_peer {
-    Fcl(const flr_mesh &fixed_mesh, const flr_mesh &moving_mesh, bool ask_distance)
-        : fixed(tree_of(fixed_mesh)), moving(tree_of(moving_mesh)), distance(ask_distance)
+    Fcl(const flr_mesh &fixed_mesh, const flr_mesh &moving_mesh, bool ask_distance,
+        double tolerance)
+        : fixed(tree_of(fixed_mesh)), moving(tree_of(moving_mesh)), distance(ask_distance),
+          error(tolerance * scale)
     {
     }
     double query(const flr_pose &T) override
@@ -55,7 +57,8 @@ struct Fcl : flr_fit_peer {
         there.translation() << T.p.x * scale, T.p.y * scale, T.p.z * scale;
         const fcl::Transform3d here = fcl::Transform3d::Identity();
         if (distance) {
-            const fcl::DistanceRequestd request(true);
+            // FCL stops where both its errors allow it, so the relative one must not matter
+            const fcl::DistanceRequestd request(true, false, error > 0 ? 1e9 : 0, error);
             fcl::DistanceResultd result;
             return fcl::distance(moving.get(), there, fixed.get(), here, request, result) / scale;
         }
@@ -66,6 +69,7 @@ struct Fcl : flr_fit_peer {
     }
     std::shared_ptr<Tree> fixed, moving;
     bool distance;
+    double error; // of the distance
 };
 
 // ---- single precision ----
@@ -135,7 +139,7 @@ struct Count : btManifoldResult {
 };
 
 struct Bullet : flr_fit_peer {
-    Bullet(const flr_mesh &fixed_mesh, const flr_mesh &moving_mesh)
+    Bullet(const flr_mesh &fixed_mesh, const flr_mesh &moving_mesh, double tolerance)
         : dispatcher(&configuration), meshes{Floats(fixed_mesh), Floats(moving_mesh)}
     {
         btGImpactCollisionAlgorithm::registerAlgorithm(&dispatcher);
@@ -144,7 +148,7 @@ struct Bullet : flr_fit_peer {
                 meshes[i].triangle_count(), meshes[i].indices.data(), 3 * sizeof(int),
                 meshes[i].point_count(), meshes[i].points.data(), 3 * sizeof(float));
             shapes[i] = std::make_unique<btGImpactMeshShape>(arrays[i].get());
-            shapes[i]->setMargin(0);
+            shapes[i]->setMargin(static_cast<btScalar>(0.5 * tolerance * scale));
             shapes[i]->updateBound();
             objects[i].setCollisionShape(shapes[i].get());
         }
@@ -192,7 +196,10 @@ const char *flr_fit_peer_name(size_t index) { return names[index]; }
 
 bool flr_fit_peer_gives_distance(size_t index) { return index == 1; }
 
-flr_fit_peer *flr_fit_peer_create(size_t index, const flr_mesh *fixed, const flr_mesh *moving)
+bool flr_fit_peer_takes_tolerance(size_t index) { return index == 1 || index == 3; }
+
+flr_fit_peer *flr_fit_peer_create(size_t index, const flr_mesh *fixed, const flr_mesh *moving,
+                                  double tolerance)
 {
     static const bool ready = [] {
         dInitODE2(0);
@@ -201,9 +208,9 @@ flr_fit_peer *flr_fit_peer_create(size_t index, const flr_mesh *fixed, const flr
         return true;
     }();
     (void)ready;
-    if (index < 2) return new Fcl(*fixed, *moving, index == 1);
+    if (index < 2) return new Fcl(*fixed, *moving, index == 1, tolerance);
     if (index == 2) return new Ode(*fixed, *moving);
-    return new Bullet(*fixed, *moving);
+    return new Bullet(*fixed, *moving, tolerance);
 }
 
 double flr_fit_peer_query(flr_fit_peer *peer, flr_pose T_world_part)

@@ -6,7 +6,7 @@
 set -u
 kit=$(cd "${1:?KIT}" && pwd) seconds=${2:?SECONDS} out=${3:?OUTDIR} count=${4:-100000000} seed=${5:-1}
 # the share of time of each family, by how long 10^8 executions take; one of FLR_FUZZ_READERS that is not listed gets 10
-families="${FLR_FUZZ_FAMILIES:-stl:10 obj:13 ply:7 itri:7 scene:8 poses:4 segments:4 kim:5 recording:20 voxfile:60 nanovdb:25 mesh_stream:6 state:20 fit:15}"
+families="${FLR_FUZZ_FAMILIES:-stl:10 obj:13 ply:7 itri:7 vrml:7 scene:8 poses:4 segments:4 kim:5 recording:20 voxfile:60 nanovdb:25 mesh_stream:6 state:20 fit:15 robot:10}"
 for family in ${FLR_FUZZ_READERS:-}; do
   case " $families" in *" $family:"*) ;; *) families="$families $family:10" ;; esac
 done

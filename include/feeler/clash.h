@@ -39,6 +39,8 @@ FLR_API const char *flr_clash_state_name(flr_clash_state state);
 typedef struct flr_clash_part {
     const flr_fit *fit; /* borrowed; parts of equal shape share one */
     flr_pose T_world_part;
+    bool
+        keep_out; /* a zone that no part may enter: only overlaps with it are listed, and none of zones with each other */
 } flr_clash_part;
 
 typedef struct flr_clash_def {

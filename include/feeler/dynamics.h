@@ -89,12 +89,15 @@ static inline flr_vec3 flr_body_velocity(const flr_body *body, flr_vec3 point)
     return flr_twist_velocity(body->twist, flr_vec3_sub(point, flr_body_centre(body)));
 }
 
-/* Kinetic energy, joules. */
-FLR_API double flr_body_energy(const flr_body *body);
-
 /* The force part is the linear momentum, kg m/s, the torque part the angular momentum about the
  * centre of mass, kg m^2/s, world's axes. */
 FLR_API flr_wrench flr_body_momentum(const flr_body *body);
+
+/* Kinetic energy, joules. */
+static inline double flr_body_energy(const flr_body *body)
+{
+    return flr_wrench_power(flr_body_momentum(body), body->twist) / 2;
+}
 
 /* ---- motion ---- */
 
@@ -108,11 +111,19 @@ typedef struct flr_motion {
 FLR_API flr_motion flr_body_drift(const flr_body *body, double dt);
 
 /* Metres: no point of a part with this reach goes a longer way. */
-FLR_API double flr_motion_travel(flr_motion motion, double reach);
+static inline double flr_motion_travel(flr_motion motion, double reach)
+{
+    return flr_vec3_length(motion.shift) + flr_vec3_length(motion.turn) * reach;
+}
 
 /* The largest fraction, 0 to 1, of which the travel stays within `limit` metres. 0 when something
  * is not a number or the limit is negative. */
-FLR_API double flr_motion_fraction(flr_motion motion, double reach, double limit);
+static inline double flr_motion_fraction(flr_motion motion, double reach, double limit)
+{
+    const double travel = flr_motion_travel(motion, reach);
+    if (!isfinite(travel) || !(limit >= 0)) return 0;
+    return travel <= limit ? 1 : limit / travel;
+}
 
 /* Where the part is after this fraction of the motion. */
 FLR_API flr_pose flr_motion_apply(const flr_body *body, flr_motion motion, double fraction);
@@ -411,6 +422,49 @@ FLR_API void flr_step_solve(flr_step *step, flr_step_result *result);
 
 /* Gives the body its new twist and moves it by `fraction`, 0 to 1, of the motion. */
 FLR_API void flr_step_move(const flr_step_result *result, double fraction, flr_body *body);
+
+/* ==== local models =========================================================================== */
+
+/* What a hand feels while a step takes longer than the period of its device.
+ *
+ * After each step a model holds the planes that the part touched, with their stiffness, and the spring between hand and part. Between
+ * two steps it gives the wrench at any pose of the hand: as the last step gave it where the hand was then, more where it
+ * presses on, none where it leaves. Pass the wrench through a passivity controller of its own, at the device's rate.
+ *
+ *     flr_world_local(world, hand, &model);                      after each step
+ *     wrench = flr_local_wrench(&model, T_world_handle);         every millisecond
+ */
+
+enum { FLR_LOCAL_PLANES = 8 };
+
+/* Something that a part touches. World's frame. */
+typedef struct flr_local_plane {
+    flr_vec3 point;   /* metres */
+    flr_vec3 normal;  /* unit: this way it pushes the part */
+    double depth;     /* metres, of the part in it, at the step */
+    double stiffness; /* N/m */
+} flr_local_plane;
+
+/* Plain data. Fill with flr_local_begin() and flr_local_add(). */
+typedef struct flr_local_model {
+    flr_pose T_world_handle, T_world_grip; /* at the step */
+    double stiffness, turn_stiffness;      /* N/m, N m/rad: of the coupling; no turn: 0 */
+    double force_limit, torque_limit;      /* N, N m */
+    double feel;                           /* 0 ... 1: share of the wrench that is felt */
+    double reach;                          /* metres: how far the part extends from its centre */
+    flr_wrench wrench;                     /* that the step gave, before passivity */
+    uint32_t count;
+    flr_local_plane planes[FLR_LOCAL_PLANES];
+    bool set; /* false: there is none, and no wrench */
+} flr_local_model;
+
+/* A model without planes; `wrench` is what flr_coupling_feel() gave. RT safe, as all of these. */
+FLR_API void flr_local_begin(flr_local_model *model, const flr_coupling *coupling,
+                             const flr_body *body, flr_pose T_world_handle, flr_wrench wrench);
+/* Adds a contact. Contacts that are alike, and those beyond FLR_LOCAL_PLANES, become one plane that is as stiff as they are. */
+FLR_API void flr_local_add(flr_local_model *model, flr_local_plane contact);
+/* The wrench on the hand at a pose, about its origin, world's axes. Zero where nothing is finite. */
+FLR_API flr_wrench flr_local_wrench(const flr_local_model *model, flr_pose T_world_handle);
 
 /* ==== passivity ============================================================================== */
 

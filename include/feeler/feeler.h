@@ -28,6 +28,7 @@
 #include "feeler/voxels.h"     /* voxels, surface points, exact distance: from a mesh to both */
 
 /* contact */
+#include "feeler/batch.h"    /* many queries at once, on all cores */
 #include "feeler/clash.h"    /* which parts of an assembly overlap or are too near */
 #include "feeler/contact.h"  /* does it touch, where, with which force */
 #include "feeler/distance.h" /* exact distances and tolerances of two parts; what is near */

@@ -196,6 +196,10 @@ typedef struct flr_fit_params {
     /* units of about 10 ns; default 0: as much as it takes. When it runs out, `complete` is false
      * and `lower` is what is sure */
     uint64_t budget;
+    /* default false. True: the caller knows that no shell of either part lies inside the other, unless
+     * the surfaces meet: an earlier query has found so, and every motion since was free. Then nobody looks
+     * whether it does, which takes long for large and open meshes */
+    bool outside;
 } flr_fit_params;
 
 FLR_API flr_fit_params flr_default_fit_params(void);

@@ -26,6 +26,9 @@
  * frames follow each other without a pause and their times are those of the grid, as if each had
  * taken exactly a period: for simulated devices only.
  *
+ * A step that takes longer than a period may leave a local model (flr_local_model) for each device: with `local`, another thread
+ * serves the devices from it at the full rate.
+ *
  * Every device has an output guard (feeler/device.h). A second thread watches the first: when frames
  * stop coming, it brings the forces to zero.
  *
@@ -46,6 +49,7 @@
 
 #include "feeler/base.h"
 #include "feeler/device.h"
+#include "feeler/dynamics.h"
 #include "feeler/env.h"
 
 #ifdef __cplusplus
@@ -53,6 +57,16 @@ extern "C" {
 #endif
 
 enum { FLR_LOOP_DEVICES = 8, FLR_LOOP_NOTES = 4 };
+
+/* What a device feels until the next step, for a loop that serves devices locally. `model` is in the world's frame; the device's
+ * poses are in its base. */
+typedef struct flr_loop_model {
+    flr_local_model model;
+    flr_passivity_params passivity;
+    flr_pose T_base_grip; /* of the device, at the step: filled in by the loop */
+    flr_quat world_base;  /* turns what the device says into the world; default none */
+    double scale;         /* of its ways, in the world; default 1 */
+} flr_loop_model;
 
 /* One frame, as the step sees it. Valid during the step only. */
 typedef struct flr_loop_frame {
@@ -64,7 +78,9 @@ typedef struct flr_loop_frame {
     const flr_device_sample *samples; /* [device_count]: the newest of each; number 0: none yet */
     const flr_wrench *sent; /* [device_count]: what each guard let through in the frame before */
     flr_wrench *wrenches;   /* [device_count], zero: fill in what each device shall do */
-    void *state;            /* [state_size]: fill in; shown to flr_loop_view() after this
+    /* [device_count]: fill in, in place of `wrenches`, where devices are served locally; else NULL */
+    flr_loop_model *models;
+    void *state;                    /* [state_size]: fill in; shown to flr_loop_view() after this
                                          frame. What is there is an old one. NULL: no state */
     uint64_t notes[FLR_LOOP_NOTES]; /* zero: fill in what should be known of the worst frame, such
                                          as points tested */
@@ -97,6 +113,10 @@ typedef struct flr_loop_def {
     int priority;                          /* SCHED_FIFO, 1 … 98; default 80; 0: ordinary */
     bool lock_memory;                      /* keep the process in memory; default true */
     int cpu;                               /* processor to stay on; default -1: any */
+    /* devices get their forces at `rate` from local models, by a thread of their own, however long a step takes: a step may take
+     * several periods. Default false: a device gets a force once a step, and it fades when that takes too long */
+    bool local;
+    unsigned slow; /* free running: periods that a step is said to take, for trials; default 1 */
     int home; /* where cpu is -1: processor to begin on, left when there is need; default -1: any */
 } flr_loop_def;
 
@@ -194,6 +214,9 @@ FLR_API bool flr_loop_load(flr_loop *loop, const void *state, size_t size);
 /* The guard of a device, for its limits and counts. Thread: any. */
 FLR_API const flr_guard *flr_loop_guard(const flr_loop *loop, uint32_t device);
 
+/* The account of a device that is served from local models; NULL: it is not. While the loop does not run. */
+FLR_API const flr_passivity *flr_loop_passivity(const flr_loop *loop, uint32_t device);
+
 /* ---- statistics ---- */
 
 /* The frame that took longest from its time on the grid to its end, and what was going on. */
@@ -224,6 +247,8 @@ typedef struct flr_loop_stats {
     flr_percentiles compute; /* ns: from waking up to the end of the frame */
     flr_percentiles wakeup;  /* ns: late, paced frames only */
     flr_loop_worst worst;
+    uint64_t served; /* periods in which devices were served from local models; 0: they are not */
+    uint64_t stretched; /* of these, by a model that was older than a period */
     /* of the thread of flr_loop_start(), from its first frame to its last; 0 until it has ended */
     uint64_t page_faults;
 } flr_loop_stats;

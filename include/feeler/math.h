@@ -56,6 +56,12 @@ typedef struct flr_box3 {
     flr_vec3 low, high;
 } flr_box3;
 
+/* ---- angles ---- */
+
+#define FLR_PI     3.14159265358979323846
+#define FLR_TWO_PI 6.28318530717958647693 /* a whole turn in radians */
+#define FLR_DEGREE (FLR_PI / 180)         /* one degree in radians */
+
 /* ---- vectors ---- */
 
 static inline flr_vec3 flr_vec3_make(double x, double y, double z)
@@ -198,7 +204,14 @@ static inline flr_mat3 flr_mat3_scale(flr_mat3 a, double factor)
     return a;
 }
 
-FLR_API flr_mat3 flr_mat3_mul(flr_mat3 a, flr_mat3 b);
+static inline flr_mat3 flr_mat3_mul(flr_mat3 a, flr_mat3 b)
+{
+    flr_mat3 r;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            r.m[i][j] = a.m[i][0] * b.m[0][j] + a.m[i][1] * b.m[1][j] + a.m[i][2] * b.m[2][j];
+    return r;
+}
 
 static inline flr_mat3 flr_mat3_transpose(flr_mat3 m)
 {

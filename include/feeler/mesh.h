@@ -140,6 +140,7 @@ typedef enum flr_mesh_format {
     FLR_FORMAT_OBJ,
     FLR_FORMAT_PLY,
     FLR_FORMAT_ITRI,
+    FLR_FORMAT_VRML,   /* VRML 1 and 2, Inventor ASCII */
     FLR_FORMAT_FOREIGN /* through the import helper */
 } flr_mesh_format;
 

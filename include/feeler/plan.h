@@ -121,6 +121,7 @@ typedef struct flr_plan_search {
     flr_pose to;
     double seconds; /* after which the search ends without a path; default 60 */
     uint64_t seed;  /* default 1 */
+    bool quick;     /* default false; true: straight and a few guided moves only, and no blockers */
     /* default 0: one per processor. The same seed and number of threads find the same path, unless time runs out */
     unsigned threads;
     /* called now and then, from the calling thread, with the seconds that went by and the poses found so far; false:
@@ -178,6 +179,57 @@ FLR_API flr_result flr_plan_find(flr_env *env, const flr_plan_def *def,
                                  const flr_plan_search *search, flr_plan_result *result,
                                  flr_error *error);
 FLR_API void flr_plan_result_free(flr_plan_result *result);
+
+/* ---- taking an assembly apart ---- */
+
+/* Parts that come out as one, such as a rigid group, are a unit. */
+typedef struct flr_plan_sequence_def {
+    const flr_plan_part *parts; /* [part_count], T: in the world; borrowed during the call */
+    const uint32_t *unit;       /* [part_count]: the unit of each part, below unit_count */
+    const bool *fixed;          /* [unit_count]: stays; NULL: none does. The last unit stays, too */
+    uint32_t part_count, unit_count;
+    uint32_t until;            /* ends when this unit is out; default FLR_NONE: all units */
+    double clearance, overlap; /* as in flr_plan_def */
+    flr_plan_search search;    /* of each unit; from, to, quick and progress do not matter */
+    uint32_t max_together; /* default 3: so many units may come out as one where none does alone */
+    /* called before each search with the number of units that are out; false: stop. May be NULL */
+    bool (*progress)(void *context, uint32_t out, uint32_t unit);
+    void *progress_context;
+} flr_plan_sequence_def;
+
+FLR_API flr_plan_sequence_def flr_default_plan_sequence_def(void);
+
+/* One removal. Units of a step leave as one body; the poses are those of the first part of the first unit. */
+typedef struct flr_plan_step {
+    uint32_t *units; /* [unit_count] */
+    uint32_t unit_count;
+    uint32_t part; /* the poses are of this part, T_world_part */
+    flr_pose *poses;
+    size_t pose_count;
+    flr_plan_method method;
+    flr_plan_verdict verdict; /* obstacle and moving are indices of the definition's parts */
+    uint32_t stage; /* steps of the same stage need nothing of each other: any order, or at once */
+    uint32_t *
+        after; /* [after_count]: steps that have to be done before: the path crosses what they remove */
+    uint32_t after_count;
+} flr_plan_step;
+
+typedef struct flr_plan_sequence {
+    flr_plan_step *steps; /* [step_count], in an order that works */
+    uint32_t step_count;
+    uint32_t
+        *left; /* [left_count]: units that are not fixed and did not come out, but for the last */
+    uint32_t left_count;
+    /* [left_count]: the unit that blocks each most; FLR_NONE: not known */
+    uint32_t *blocker;
+    bool stopped; /* progress() asked for an end */
+} flr_plan_sequence;
+
+/* Plans. With `until`, only the steps that it needs are kept. FLR_BAD_ARGUMENT for units that are not there,
+ * FLR_NO_MEMORY. Not to get everything out is no failure. On success the caller frees `*sequence`. */
+FLR_API flr_result flr_plan_sequence_find(flr_env *env, const flr_plan_sequence_def *def,
+                                          flr_plan_sequence *sequence, flr_error *error);
+FLR_API void flr_plan_sequence_free(flr_plan_sequence *sequence);
 
 #ifdef __cplusplus
 }

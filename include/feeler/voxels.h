@@ -173,14 +173,22 @@ typedef struct flr_shell {
     size_t bytes;           /* of the whole block */
 } flr_shell;
 
-/* A point's place, metres, part's frame, moved by `displacement` metres along its outward normal
- * (0: as it is). */
-FLR_API flr_vec3 flr_shell_point(const flr_shell *shell, uint32_t chunk, uint32_t point,
-                                 double displacement);
-
 /* The inward unit normal behind a packed one. The sphere is folded onto a square (octahedral map),
  * 16 bits each way: the error is below 0.005 degrees. */
 FLR_API flr_vec3 flr_shell_normal(uint32_t packed);
+
+/* A point's place, metres, part's frame, moved by `displacement` metres along its outward normal
+ * (0: as it is). */
+static inline flr_vec3 flr_shell_point(const flr_shell *shell, uint32_t chunk, uint32_t point,
+                                       double displacement)
+{
+    const flr_shell_chunk *c = &shell->chunks[chunk];
+    flr_vec3 p = flr_vec3_make((double)c->corner[0] + (double)shell->step * shell->x[point],
+                               (double)c->corner[1] + (double)shell->step * shell->y[point],
+                               (double)c->corner[2] + (double)shell->step * shell->z[point]);
+    if (displacement == 0) return p;
+    return flr_vec3_add_scaled(p, -displacement, flr_shell_normal(shell->normal[point]));
+}
 FLR_API uint32_t flr_shell_pack_normal(flr_vec3 normal);
 
 /* Moving all points along their normals spreads them apart where the surface is curved. 1 plus the

@@ -433,12 +433,15 @@ FLR_API void flr_world_step(flr_world *world, const flr_world_input *inputs,
 
 /* NULL when there is no such part. */
 FLR_API const flr_body *flr_world_body(const flr_world *world, uint32_t part);
-/* How many parts moved in the last step: held, coupled or free ones. A step costs as much as these, whatever else is there. */
-FLR_API uint32_t flr_world_active(const flr_world *world);
-/* A number that rises whenever a body may have changed, and [part_count] the one of each part's last change: what is greater
- * than the number at some moment has changed since (its pose, its twist, whether it moves or is solid). */
-FLR_API uint64_t flr_world_generation(const flr_world *world);
-FLR_API const uint64_t *flr_world_changed(const flr_world *world);
+/* Writes what has changed since `*since`, a number that an earlier call left there (0: all parts), into `parts` [part_count], and
+ * leaves the newest number. Returns how many parts that were. */
+typedef struct flr_world_part_state {
+    flr_pose T_world_part;
+    flr_twist twist;
+    bool moves, solid;
+} flr_world_part_state;
+FLR_API uint32_t flr_world_read_parts(const flr_world *world, uint64_t *since,
+                                      flr_world_part_state *parts);
 /* The first part from `from` on whose bounding sphere is within so many metres of a point; FLR_NO_PART: none. */
 FLR_API uint32_t flr_world_next_near(const flr_world *world, uint32_t from, flr_vec3 point,
                                      double within);
@@ -446,6 +449,9 @@ FLR_API uint32_t flr_world_next_near(const flr_world *world, uint32_t from, flr_
  * and touches nothing. Where the guard sends something else, the next input says so (`sent`). */
 FLR_API flr_wrench flr_world_wrench(const flr_world *world, uint32_t hand);
 FLR_API const flr_passivity *flr_world_passivity(const flr_world *world, uint32_t hand);
+/* What a hand feels between this step and the next: see flr_local_model. Not set for a hand that holds and touches nothing.
+ * RT safe. */
+FLR_API void flr_world_local(const flr_world *world, uint32_t hand, flr_local_model *model);
 /* A hand's point. Plain data; world's frame. */
 typedef struct flr_world_point {
     flr_vec3
@@ -477,7 +483,8 @@ typedef struct flr_world_impact {
 } flr_world_impact;
 
 /* Two parts near each other, in the last step of the exact engine, before anything moved. World's
- * frame, metres. */
+ * frame, metres. Where they touch or are about to, bounds are 0.05 um apart. Elsewhere the distance is for
+ * display: bounds are 1 um or 1 % apart, and up to 32 % for a pair that takes more than 0.2 ms in a step */
 typedef struct flr_world_gap {
     uint32_t part_a, part_b;
     double distance;           /* negative: interference; INFINITY: beyond the range */

@@ -10,19 +10,6 @@
 
 #define CHUNK_MEMORY_ROUNDING 1e-6 /* voxels: what a step of the way may be off by */
 #define CHUNK_MEMORY_LONGEST  64.0 /* voxels: then counted anew, so that single precision does */
-enum { CHUNK_MEMORY_SLOTS = 1024 };
-
-struct flr_chunk_memories {
-    flr_chunk_memory slots[CHUNK_MEMORY_SLOTS]; /* `chunks` is NULL where one is free */
-    uint32_t order[CHUNK_MEMORY_SLOTS];         /* those in use, as they lie in the block */
-    uint32_t order_count;
-    uint32_t unused[CHUNK_MEMORY_SLOTS], unused_count;
-    flr_chunk_room *chunks;  /* [capacity] */
-    uint32_t capacity, used; /* up to there; … */
-    uint32_t live;           /* … of them, those of slots in use */
-    uint16_t *points;        /* likewise */
-    uint32_t point_capacity, points_used, points_live;
-};
 
 /* ---- one pair ---- */
 
@@ -85,7 +72,8 @@ flr_chunk_memories *flr_chunk_memories_create(uint32_t chunks, uint32_t points)
     made->points = flr_prefaulted_calloc((size_t)points + 1, sizeof *made->points);
     made->capacity = chunks;
     made->point_capacity = points;
-    for (uint32_t i = CHUNK_MEMORY_SLOTS; i > 0; i--) made->unused[made->unused_count++] = i - 1;
+    for (uint32_t i = FLR_CHUNK_MEMORY_SLOTS; i > 0; i--)
+        made->unused[made->unused_count++] = i - 1;
     if (made->chunks && made->points) return made;
     flr_chunk_memories_destroy(made);
     return NULL;
@@ -145,9 +133,4 @@ void flr_chunk_memories_give(flr_chunk_memories *all, uint32_t slot)
     all->points_live -= all->slots[slot].point_count;
     all->slots[slot].chunks = NULL;
     all->unused[all->unused_count++] = slot;
-}
-
-flr_chunk_memory *flr_chunk_memories_at(flr_chunk_memories *all, uint32_t slot)
-{
-    return slot == FLR_NO_MEMORY_SLOT ? NULL : &all->slots[slot];
 }

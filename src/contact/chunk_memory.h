@@ -52,9 +52,19 @@ void flr_chunk_memory_follow(flr_chunk_memory *memory, const struct flr_query *q
 
 /* ---- the memories of all pairs, in one block ---- */
 
-typedef struct flr_chunk_memories flr_chunk_memories;
+enum { FLR_CHUNK_MEMORY_SLOTS = 1024, FLR_NO_MEMORY_SLOT = UINT32_MAX };
 
-enum { FLR_NO_MEMORY_SLOT = UINT32_MAX };
+typedef struct flr_chunk_memories {
+    flr_chunk_memory slots[FLR_CHUNK_MEMORY_SLOTS]; /* `chunks` is NULL where one is free */
+    uint32_t order[FLR_CHUNK_MEMORY_SLOTS];         /* those in use, as they lie in the block */
+    uint32_t order_count;
+    uint32_t unused[FLR_CHUNK_MEMORY_SLOTS], unused_count;
+    flr_chunk_room *chunks;  /* [capacity] */
+    uint32_t capacity, used; /* up to there; … */
+    uint32_t live;           /* … of them, those of slots in use */
+    uint16_t *points;        /* likewise */
+    uint32_t point_capacity, points_used, points_live;
+} flr_chunk_memories;
 
 /* For so many chunks and points of all pairs together. NULL: not enough memory. Not RT safe, as its end. */
 flr_chunk_memories *flr_chunk_memories_create(uint32_t chunks, uint32_t points);
@@ -64,6 +74,9 @@ void flr_chunk_memories_destroy(flr_chunk_memories *memories); /* NULL allowed *
 uint32_t flr_chunk_memories_take(flr_chunk_memories *memories, uint32_t chunks, uint32_t points);
 void flr_chunk_memories_give(flr_chunk_memories *memories, uint32_t slot); /* no slot is allowed */
 /* NULL for no slot; until the next take. */
-flr_chunk_memory *flr_chunk_memories_at(flr_chunk_memories *memories, uint32_t slot);
+static inline flr_chunk_memory *flr_chunk_memories_at(flr_chunk_memories *all, uint32_t slot)
+{
+    return slot == FLR_NO_MEMORY_SLOT ? NULL : &all->slots[slot];
+}
 
 #endif

@@ -28,11 +28,8 @@ struct flr_contact_pair {
     flr_contact_table *own;                 /* NULL: the table is borrowed */
     flr_contact *contacts;                  /* [def.capacity] */
     flr_scratch *scratch;                   /* [threads] */
-    flr_motion_check_memory *check;
-    flr_near_notes *notes,
-        own_notes;            /* where near points are noted: in its own, or in somebody's */
-    flr_near_chunk *chunks;   /* [FLR_NEAR_CHUNKS]: of its own */
-    flr_chunk_memory *memory; /* borrowed; NULL: every query looks at all chunks */
+    flr_pair_memory memory;
+    flr_simd simd; /* the best, or the one asked for */
     flr_contact
         *lists; /* [threads][def.capacity]; NULL where there is one thread, as the following */
     contact_engine_piece *pieces;  /* [ROUND] */
@@ -50,23 +47,22 @@ flr_contact_pair_def flr_default_contact_pair_def(void)
 
 /* ---- making a pair ---- */
 
-/* The best kernel, or the one asked for. Gathers take 32-bit word numbers. */
+/* Gathers take 32-bit word numbers. */
 static void choose_kernel(flr_contact_pair *pair, bool small)
 {
-    flr_simd simd = flr_simd_resolve(pair->def.simd);
-    pair->kernel = simd == FLR_SIMD_AVX512 && small ? &flr_kernel_avx512
-                   : simd == FLR_SIMD_SCALAR        ? &flr_kernel_scalar
-                                                    : &flr_kernel_avx2;
+    pair->kernel = pair->simd == FLR_SIMD_AVX512 && small ? &flr_kernel_avx512
+                   : pair->simd == FLR_SIMD_SCALAR        ? &flr_kernel_scalar
+                                                          : &flr_kernel_avx2;
 }
 
 void flr_contact_pair_aim(flr_contact_pair *pair, const flr_shell *shell,
                           const flr_contact_table *table)
 {
     if (pair->def.shell != shell || pair->def.voxmap != table->voxmap)
-        pair->check->known = pair->own_notes.known = false;
+        pair->memory.check->known = pair->memory.own_notes.known = false;
     pair->def.shell = shell;
     pair->def.voxmap = table->voxmap;
-    pair->memory = NULL;
+    pair->memory.rooms = NULL;
     memcpy(pair->fields, table->fields, sizeof pair->fields);
     choose_kernel(pair, table->small);
 }
@@ -84,11 +80,12 @@ static flr_result make_scratch(flr_contact_pair *pair, flr_error *error)
     const unsigned threads = threads_of(pair);
     pair->contacts = flr_prefaulted_calloc(capacity, sizeof *pair->contacts);
     pair->scratch = aligned_alloc(64, threads * sizeof *pair->scratch);
-    pair->check = flr_prefaulted_calloc(1, sizeof *pair->check);
-    pair->chunks = flr_prefaulted_calloc(FLR_NEAR_CHUNKS, sizeof *pair->chunks);
-    pair->own_notes = (flr_near_notes){.capacity = FLR_NEAR_CHUNKS, .chunks = pair->chunks};
-    pair->notes = &pair->own_notes;
-    bool made = pair->contacts && pair->scratch && pair->check && pair->chunks;
+    pair->memory.check = flr_prefaulted_calloc(1, sizeof *pair->memory.check);
+    pair->memory.chunks = flr_prefaulted_calloc(FLR_NEAR_CHUNKS, sizeof *pair->memory.chunks);
+    pair->memory.own_notes =
+        (flr_near_notes){.capacity = FLR_NEAR_CHUNKS, .chunks = pair->memory.chunks};
+    pair->memory.notes = &pair->memory.own_notes;
+    bool made = pair->contacts && pair->scratch && pair->memory.check && pair->memory.chunks;
     if (threads > 1) {
         pair->lists = flr_prefaulted_calloc(threads * capacity, sizeof *pair->lists);
         pair->pieces = aligned_alloc(64, CONTACT_ENGINE_ROUND * sizeof *pair->pieces);
@@ -119,6 +116,7 @@ flr_result flr_contact_pair_create(const flr_contact_pair_def *def, flr_contact_
     flr_contact_pair *made = calloc(1, sizeof *made);
     if (!made) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for a contact pair");
     made->def = *def;
+    made->simd = flr_simd_resolve(def->simd);
     flr_result result = make_scratch(made, error);
     if (result == FLR_OK && !def->table && def->voxmap)
         result = flr_contact_table_create(def->voxmap, &made->own, error);
@@ -146,32 +144,15 @@ void flr_contact_pair_destroy(flr_contact_pair *pair)
     free(pair->thread_chunks);
     free(pair->contacts);
     free(pair->scratch);
-    free(pair->check);
-    free(pair->chunks);
+    free(pair->memory.check);
+    free(pair->memory.chunks);
     free(pair);
 }
 
 const flr_contact *flr_contact_list(const flr_contact_pair *pair) { return pair->contacts; }
 const char *flr_contact_pair_simd(const flr_contact_pair *pair) { return pair->kernel->name; }
 
-flr_motion_check_memory *flr_contact_pair_memory(flr_contact_pair *pair) { return pair->check; }
-
-const flr_near_notes *flr_contact_near_notes(const flr_contact_pair *pair) { return pair->notes; }
-
-void flr_contact_pair_use_notes(flr_contact_pair *pair, flr_near_notes *notes)
-{
-    pair->notes = notes ? notes : &pair->own_notes;
-    pair->own_notes.known = false; /* its chunks may be others' from now on */
-}
-
-flr_near_chunk *flr_contact_pair_chunks(flr_contact_pair *pair) { return pair->chunks; }
-
-void flr_contact_pair_use_memory(flr_contact_pair *pair, flr_chunk_memory *memory)
-{
-    pair->memory = memory;
-}
-
-flr_chunk_memory *flr_contact_pair_rooms(const flr_contact_pair *pair) { return pair->memory; }
+flr_pair_memory *flr_contact_pair_memory(flr_contact_pair *pair) { return &pair->memory; }
 
 flr_pair_view flr_contact_pair_view(const flr_contact_pair *pair)
 {
@@ -272,7 +253,7 @@ static void work_on_piece(void *context, uint32_t item, unsigned worker)
 /* What a thread noted of a piece, behind what was noted of the pieces before. */
 static void merge_notes(flr_contact_pair *pair, const contact_engine_piece *p)
 {
-    flr_near_notes *to = pair->notes;
+    flr_near_notes *to = pair->memory.notes;
     const flr_near_notes *from = &pair->thread_notes[p->worker];
     if (!to->taking) return;
     to->taking = from->taking && p->notes <= to->capacity - to->count;
@@ -328,7 +309,7 @@ static void ask(flr_contact_pair *pair, const flr_query *q, flr_partial *all)
 static void begin_notes(flr_contact_pair *pair, const flr_query *q, flr_pose T_world_shell,
                         flr_pose T_world_voxmap)
 {
-    flr_near_notes *notes = pair->notes;
+    flr_near_notes *notes = pair->memory.notes;
     notes->taking = q->moving && !q->frame.awareness;
     notes->full = false;
     notes->count = 0;
@@ -352,18 +333,18 @@ void flr_contact_query(flr_contact_pair *pair, flr_pose T_world_shell, flr_pose 
                        const flr_contact_params *params, flr_contact_result *result)
 {
     flr_query q;
-    pair->check->known = pair->notes->known = false;
+    pair->memory.check->known = pair->memory.notes->known = false;
     if (!begin(&q, pair, T_world_shell, T_world_voxmap, params)) {
         *result = flr_contact_nothing();
-        if (pair->memory) pair->memory->known = false;
+        if (pair->memory.rooms) pair->memory.rooms->known = false;
         return;
     }
     /* one field tells all of a chunk's points */
-    if (pair->memory && params->cull && !q.frame.awareness) {
-        flr_chunk_memory_follow(pair->memory, &q);
-        q.memory = pair->memory;
-    } else if (pair->memory) {
-        pair->memory->known = false;
+    if (pair->memory.rooms && params->cull && !q.frame.awareness) {
+        flr_chunk_memory_follow(pair->memory.rooms, &q);
+        q.memory = pair->memory.rooms;
+    } else if (pair->memory.rooms) {
+        pair->memory.rooms->known = false;
     }
     const flr_shell *shell = pair->def.shell;
     flr_partial all = flr_no_partial();
@@ -371,7 +352,7 @@ void flr_contact_query(flr_contact_pair *pair, flr_pose T_world_shell, flr_pose 
     if (!params->cull) q.reach = INFINITY; /* from here on nothing is far enough */
     begin_notes(pair, &q, T_world_shell, T_world_voxmap);
     if (!far) ask(pair, &q, &all);
-    pair->notes->known = pair->notes->taking;
+    pair->memory.notes->known = pair->memory.notes->taking;
     for (unsigned i = 0; i < threads_of(pair); i++) pair->scratch[i].notes = NULL;
     /* what was skipped is at least so far away, with its displacement here */
     double lower = flr_larger(0, all.least / q.per_metre - flr_contact_around(shell, 0));

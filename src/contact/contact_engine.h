@@ -98,16 +98,24 @@ typedef struct flr_motion_check_memory {
 
 /* ---- engine.c ---- */
 
-/* Forgotten with every query and every other shell or voxmap. */
-flr_motion_check_memory *flr_contact_pair_memory(flr_contact_pair *pair);
-const flr_near_notes *flr_contact_near_notes(const flr_contact_pair *pair);
-/* Where the next queries note what is near and the next checks look for it; NULL: in the pair's own, which is forgotten with every
- * other shell or voxmap. A caller that queries many pairs in turn gives each its own, and they share the chunks of the pair's. */
-void flr_contact_pair_use_notes(flr_contact_pair *pair, flr_near_notes *notes);
-flr_near_chunk *flr_contact_pair_chunks(flr_contact_pair *pair); /* [FLR_NEAR_CHUNKS] */
-/* What is known of the chunks of the shell, for the next queries; NULL: nothing. It belongs to the shell and voxmap of now. */
-void flr_contact_pair_use_memory(flr_contact_pair *pair, flr_chunk_memory *memory);
-flr_chunk_memory *flr_contact_pair_rooms(const flr_contact_pair *pair);
+/* What a pair remembers from one query to the next, and to checks of motion. */
+typedef struct flr_pair_memory {
+    flr_motion_check_memory *check; /* forgotten with every query and every other shell or voxmap */
+    /* Where queries note what is near and checks look for it: in its own, which is forgotten with every other shell or voxmap, or
+     * in a caller's. A caller that queries many pairs in turn gives each its own, and they share the chunks of the pair's. */
+    flr_near_notes *notes, own_notes;
+    flr_near_chunk *chunks; /* [FLR_NEAR_CHUNKS] */
+    /* What is known of the chunks of the shell; borrowed, NULL: nothing. It belongs to the shell and voxmap of now. */
+    flr_chunk_memory *rooms;
+} flr_pair_memory;
+
+flr_pair_memory *flr_contact_pair_memory(flr_contact_pair *pair);
+
+static inline void flr_pair_memory_use_notes(flr_pair_memory *memory, flr_near_notes *notes)
+{
+    memory->notes = notes;
+    memory->own_notes.known = false; /* its chunks may be others' from now on */
+}
 
 /* Visits every point whose voxel has a mark from 1 to `limit` in the surface field, and some that have not, in the shell's
  * order; false: marks do not reach so far. The poses make sense. */
@@ -123,7 +131,10 @@ bool flr_contact_visit(flr_contact_pair *pair, flr_pose T_world_shell, flr_pose 
  * `part->sums.listed` are taken. */
 void flr_query_hyper(const flr_query *q, uint32_t hyper, flr_scratch *scratch, flr_partial *part);
 
-flr_partial flr_no_partial(void);
+static inline flr_partial flr_no_partial(void)
+{
+    return (flr_partial){.sums = flr_contact_no_sums(), .least = INFINITY};
+}
 
 /* ---- smooth.c ---- */
 

@@ -9,11 +9,6 @@
 #define HYPER_MAX_GAP                                                                              \
     8.0 /* voxels: a chunk that is farther is looked at again after this, for the sake of distances */
 
-flr_partial flr_no_partial(void)
-{
-    return (flr_partial){.sums = flr_contact_no_sums(), .least = INFINITY};
-}
-
 /* a hyperchunk in the making */
 typedef struct hyper_work {
     const flr_query *q;

@@ -252,14 +252,15 @@ bool flr_motion_check_slowly(flr_motion_check *m, flr_contact_pair *pair, flr_po
     /* beyond those next to a smooth layer, some distance is left */
     bool little = m->level && m->travel * FLR_MOTION_CHECK_STEEP < least_height(m, m->limit + 1);
     uint32_t near = m->limit + (little ? 0 : (uint32_t)ceil(m->travel));
-    const flr_near_notes *notes = flr_contact_near_notes(pair);
-    flr_motion_check_memory *memory = flr_contact_pair_memory(pair);
+    const flr_pair_memory *of_pair = flr_contact_pair_memory(pair);
+    const flr_near_notes *notes = of_pair->notes;
+    flr_motion_check_memory *memory = of_pair->check;
     if (m->suspects) {
         advance_remembered(m, memory);
         return true;
     }
     if (noted(notes, m, shell, voxmap, near)) {
-        flr_chunk_memory *rooms = flr_contact_pair_rooms(pair);
+        flr_chunk_memory *rooms = of_pair->rooms;
         if (m->planning && rooms && rooms->known && rooms->points) m->rooms = rooms;
         advance_noted(m, notes, memory);
         return true;

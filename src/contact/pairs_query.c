@@ -48,13 +48,13 @@ static flr_vec3 centre_to_centre(const flr_pairs_part *a, const flr_pairs_part *
 }
 
 /* The next query of a context notes what is near for the pair with this index, in what is left of its chunks. */
-static flr_near_notes *begin_notes(flr_pairs *pairs, uint32_t index, flr_contact_pair *context,
+static flr_near_notes *begin_notes(flr_pairs *pairs, uint32_t index, flr_pair_memory *memory,
                                    uint32_t chunks_used)
 {
     flr_near_notes *notes = &pairs->notes[index];
     *notes = (flr_near_notes){.capacity = index < NOTED ? FLR_NEAR_CHUNKS - chunks_used : 0,
-                              .chunks = flr_contact_pair_chunks(context) + chunks_used};
-    flr_contact_pair_use_notes(context, notes);
+                              .chunks = memory->chunks + chunks_used};
+    flr_pair_memory_use_notes(memory, notes);
     return notes;
 }
 
@@ -96,10 +96,11 @@ static uint32_t query_pair(flr_pairs *pairs, uint32_t index, unsigned worker,
         params.motion = flr_twist_add(params.motion, flr_twist_scale(of_b, -1));
     }
     flr_contact_pair_aim(context, a->shape.shell, b->shape.table);
+    flr_pair_memory *memory = flr_contact_pair_memory(context);
     flr_near_notes *notes =
-        begin_notes(pairs, index < NOTED ? index : NOTED + worker, context, chunks_used);
-    flr_contact_pair_use_memory(
-        context, flr_chunk_memories_at(pairs->memories, pairs->slots[pairs->current][index].slot));
+        begin_notes(pairs, index < NOTED ? index : NOTED + worker, memory, chunks_used);
+    memory->rooms =
+        flr_chunk_memories_at(pairs->memories, pairs->slots[pairs->current][index].slot);
     flr_pair_result *told = &pairs->results[index];
     told->pair = pair;
     told->waiting = 0;
@@ -164,7 +165,7 @@ static void query_together(flr_pairs *pairs)
     for (unsigned i = 0; i < pairs->def.threads; i++)
         pairs->workers[i].contact_count = pairs->workers[i].chunks_used = 0;
     flr_worker_pool_run(pairs->pool, pairs->count);
-    flr_contact_pair_memory(pairs->query_context)->known = false; /* as after any query */
+    flr_contact_pair_memory(pairs->query_context)->check->known = false; /* as after any query */
     uint32_t used = 0;
     for (uint32_t i = 0; i < pairs->count; i++) {
         const pairs_worker *w = &pairs->workers[pairs->worker_of[i]];
@@ -224,11 +225,11 @@ void flr_pairs_check_motion(flr_pairs *pairs, flr_pair pair, flr_pose T_world_sh
                   of_voxmap = {b->T_world_part, merged ? b->T_world_part : T_world_voxmap};
     flr_contact_pair_aim(pairs->query_context, a->shape.shell, b->shape.table);
     const uint32_t index = find_notes(pairs, pair);
-    flr_contact_pair_use_notes(pairs->query_context, &pairs->notes[index]);
+    flr_pair_memory *memory = flr_contact_pair_memory(pairs->query_context);
+    flr_pair_memory_use_notes(memory, &pairs->notes[index]);
     if (index < NOTED)
-        flr_contact_pair_use_memory(
-            pairs->query_context,
-            flr_chunk_memories_at(pairs->memories, pairs->slots[pairs->current][index].slot));
+        memory->rooms =
+            flr_chunk_memories_at(pairs->memories, pairs->slots[pairs->current][index].slot);
     flr_contact_check_motion(pairs->query_context, of_shell, of_voxmap, &check, result);
 }
 

@@ -10,11 +10,6 @@ flr_contact_params flr_default_contact_params(void)
     return params;
 }
 
-flr_contact_sums flr_contact_no_sums(void)
-{
-    return (flr_contact_sums){.lower = INFINITY, .upper = INFINITY};
-}
-
 flr_contact_result flr_contact_nothing(void)
 {
     return (flr_contact_result){.lower = INFINITY, .upper = INFINITY, .far = true};

@@ -217,7 +217,10 @@ void flr_contact_bound(const flr_contact_frame *frame, unsigned mark, flr_contac
 void flr_contact_finish(const flr_contact_frame *frame, const flr_contact_sums *sums,
                         flr_contact_result *result);
 
-flr_contact_sums flr_contact_no_sums(void);
+static inline flr_contact_sums flr_contact_no_sums(void)
+{
+    return (flr_contact_sums){.lower = INFINITY, .upper = INFINITY};
+}
 flr_contact_result flr_contact_nothing(void);
 
 #endif

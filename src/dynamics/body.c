@@ -79,11 +79,6 @@ flr_wrench flr_body_momentum(const flr_body *body)
                            flr_vec3_scale(body->twist.linear, body->inertia.mass));
 }
 
-double flr_body_energy(const flr_body *body)
-{
-    return flr_wrench_power(flr_body_momentum(body), body->twist) / 2;
-}
-
 /* ---- motion ---- */
 
 /* The angular velocity of a body with this angular momentum (world's axes) in this orientation. */
@@ -116,18 +111,6 @@ flr_motion flr_body_drift(const flr_body *body, double dt)
     }
     motion.turn = flr_vec3_scale(spin, dt);
     return motion;
-}
-
-double flr_motion_travel(flr_motion motion, double reach)
-{
-    return flr_vec3_length(motion.shift) + flr_vec3_length(motion.turn) * reach;
-}
-
-double flr_motion_fraction(flr_motion motion, double reach, double limit)
-{
-    double travel = flr_motion_travel(motion, reach);
-    if (!isfinite(travel) || !(limit >= 0)) return 0;
-    return travel <= limit ? 1 : limit / travel;
 }
 
 flr_pose flr_motion_apply(const flr_body *body, flr_motion motion, double fraction)

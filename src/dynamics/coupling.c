@@ -74,11 +74,11 @@ flr_result flr_coupling_grab(const flr_coupling_def *def, const flr_body *body,
  * way that this would be a jump. */
 static flr_vec3 turn_to(flr_quat from, flr_quat to, flr_vec3 last)
 {
-    const double pi = 3.14159265358979323846;
     flr_vec3 turn = flr_quat_to_rotation_vector(flr_quat_mul(to, flr_quat_conjugate(from)));
     double angle = flr_vec3_length(turn);
-    if (flr_vec3_length2(last) > pi * pi / 4 && flr_vec3_dot(turn, last) < 0 && angle > pi / 2)
-        turn = flr_vec3_scale(turn, (angle - 2 * pi) / angle);
+    if (flr_vec3_length2(last) > FLR_PI * FLR_PI / 4 && flr_vec3_dot(turn, last) < 0 &&
+        angle > FLR_PI / 2)
+        turn = flr_vec3_scale(turn, (angle - 2 * FLR_PI) / angle);
     return turn;
 }
 

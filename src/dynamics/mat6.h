@@ -44,7 +44,15 @@ static inline flr_vec6 flr_vec6_add_scaled(flr_vec6 a, double factor, flr_vec6 b
 }
 
 /* Of a body: its tensor (world's axes, about the centre of mass) and its mass. */
-flr_mat6 flr_mat6_inertia(flr_mat3 tensor, double mass);
+static inline flr_mat6 flr_mat6_inertia(flr_mat3 tensor, double mass)
+{
+    flr_mat6 m = {0};
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k <= i; k++) m.m[i][k] = (tensor.m[i][k] + tensor.m[k][i]) / 2;
+        m.m[3 + i][3 + i] = mass;
+    }
+    return m;
+}
 
 flr_vec6 flr_mat6_apply(const flr_mat6 *m, flr_vec6 a);
 

@@ -7,8 +7,6 @@
 #define CLOSED   1e-12 /* metres, or radians times the island's size: a loop that is closed */
 enum { CLOSINGS = 12 };
 
-static const double TURN = 6.283185307179586;
-
 /* ---- one joint ---- */
 
 /* Side b in the frame of side a, where the joint is. */
@@ -23,7 +21,7 @@ static flr_pose pose_of(const flr_joint *j, const flr_joint_position *at)
     case FLR_JOINT_CYLINDRICAL:
         return flr_pose_make(flr_vec3_make(0, 0, at->slide), turned);
     case FLR_JOINT_SCREW:
-        return flr_pose_make(flr_vec3_make(0, 0, j->pitch * at->turn / TURN), turned);
+        return flr_pose_make(flr_vec3_make(0, 0, j->pitch * at->turn / FLR_TWO_PI), turned);
     case FLR_JOINT_PLANAR:
         return flr_pose_make(flr_vec3_make(at->across[0], at->across[1], 0), turned);
     case FLR_JOINT_BALL:
@@ -59,8 +57,8 @@ flr_joint_position flr_mechanism_measure(const flr_mechanism *m, uint32_t joint,
     }
     double turn = 2 * atan2(R.q.z, R.q.w);
     double near = before ? before->turn : 0;
-    if (j->kind == FLR_JOINT_SCREW) near = TURN * R.p.z / j->pitch;
-    at.turn = turn + TURN * round((near - turn) / TURN);
+    if (j->kind == FLR_JOINT_SCREW) near = FLR_TWO_PI * R.p.z / j->pitch;
+    at.turn = turn + FLR_TWO_PI * round((near - turn) / FLR_TWO_PI);
     at.q = flr_quat_identity();
     return at;
 }
@@ -79,7 +77,8 @@ static uint32_t defects(const flr_joint *j, flr_pose R, double turn, double *def
                                                  [FLR_JOINT_FIXED] = {-1}};
     const flr_vec3 z = flr_quat_rotate(R.q, flr_vec3_make(0, 0, 1));
     const flr_vec3 whole = flr_quat_to_rotation_vector(R.q);
-    const double all[7] = {R.p.x, R.p.y, R.p.z, -z.y, z.x, whole.z, R.p.z - j->pitch * turn / TURN};
+    const double all[7] = {
+        R.p.x, R.p.y, R.p.z, -z.y, z.x, whole.z, R.p.z - j->pitch * turn / FLR_TWO_PI};
     const double turned[3] = {whole.x, whole.y, whole.z};
     uint32_t count = 0;
     *lengths = 0;
@@ -135,8 +134,8 @@ static uint32_t joint_columns(const flr_joint *j, flr_pose A, flr_pose B, flr_ve
         to[1] = sliding(z);
         return 2;
     case FLR_JOINT_SCREW:
-        to[0] =
-            flr_twist_add(turning(z, A.p, origin), flr_twist_scale(sliding(z), j->pitch / TURN));
+        to[0] = flr_twist_add(turning(z, A.p, origin),
+                              flr_twist_scale(sliding(z), j->pitch / FLR_TWO_PI));
         return 1;
     case FLR_JOINT_PLANAR:
         to[0] = sliding(x);
@@ -249,7 +248,7 @@ static uint32_t loop_rows(const flr_mechanism *m, uint32_t island, const flr_pos
                                    turn.x,
                                    turn.y,
                                    turn.z,
-                                   shift.z - j->pitch * turn.z / TURN};
+                                   shift.z - j->pitch * turn.z / FLR_TWO_PI};
             for (uint32_t r = 0; r < count; r++)
                 m->rows[rows + r][i] = all[which[r]] / (r < lengths ? of->size : 1);
         }

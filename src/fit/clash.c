@@ -64,6 +64,11 @@ static bool add_candidate(candidates *c, uint32_t a, uint32_t b)
     return true;
 }
 
+static bool are_zones(const flr_clash_def *def, uint32_t a, uint32_t b)
+{
+    return def->parts[a].keep_out && def->parts[b].keep_out;
+}
+
 static bool boxes_meet(const flr_box3 *a, const flr_box3 *b)
 {
     return a->low.y <= b->high.y && b->low.y <= a->high.y && a->low.z <= b->high.z &&
@@ -87,6 +92,7 @@ static flr_result find_candidates(const flr_clash_def *def, candidates *c, uint6
     for (uint32_t i = 0; i < def->part_count && ok; i++)
         for (uint32_t k = i + 1; k < def->part_count && ok; k++) {
             if (boxes[k].box.low.x > boxes[i].box.high.x) break;
+            if (are_zones(def, boxes[i].part, boxes[k].part)) continue;
             if (boxes_meet(&boxes[i].box, &boxes[k].box))
                 ok = add_candidate(c, boxes[i].part, boxes[k].part);
         }
@@ -324,6 +330,9 @@ static flr_result measure(void *context, size_t piece, unsigned worker)
         pair->state = FLR_CLASH_OK;
         pair->distance = INFINITY;
     }
+    // what is beside a zone is where it may be
+    if ((one->keep_out || other->keep_out) && pair->state != FLR_CLASH_OVERLAP)
+        pair->state = FLR_CLASH_OK;
     return FLR_OK;
 }
 

@@ -30,27 +30,26 @@ void flr_fit_begin_result(flr_fit_result *result)
 }
 
 /* A contact in the frame of a. */
-static flr_fit_contact contact_of(const flr_fit *const parts[2], flr_pose T_a_b, uint32_t side,
-                                  uint32_t sample, const flr_fit_point_result *at)
+static void fill_contact(const flr_fit *const parts[2], flr_pose T_a_b, uint32_t side,
+                         uint32_t sample, const flr_fit_point_result *at, flr_fit_contact *c)
 {
     const flr_fit_sample *from = &parts[side]->samples[sample];
-    flr_fit_contact c = {.distance = at->distance,
-                         .error = at->error,
-                         .area = from->area,
-                         .sample = sample,
-                         .side = side};
+    c->distance = at->distance;
+    c->error = at->error;
+    c->area = from->area;
+    c->sample = sample;
+    c->side = side;
     if (side == 0) {
-        c.point = from->point;
-        c.nearest = flr_pose_apply(T_a_b, at->nearest);
-        c.normal = flr_vec3_neg(flr_pose_apply_vector(T_a_b, at->direction));
-        c.triangle[0] = from->triangle, c.triangle[1] = at->triangle;
+        c->point = from->point;
+        c->nearest = flr_pose_apply(T_a_b, at->nearest);
+        c->normal = flr_vec3_neg(flr_pose_apply_vector(T_a_b, at->direction));
+        c->triangle[0] = from->triangle, c->triangle[1] = at->triangle;
     } else {
-        c.point = flr_pose_apply(T_a_b, from->point);
-        c.nearest = at->nearest;
-        c.normal = at->direction;
-        c.triangle[0] = at->triangle, c.triangle[1] = from->triangle;
+        c->point = flr_pose_apply(T_a_b, from->point);
+        c->nearest = at->nearest;
+        c->normal = at->direction;
+        c->triangle[0] = at->triangle, c->triangle[1] = from->triangle;
     }
-    return c;
 }
 
 void flr_fit_note_sample(const flr_fit *const parts[2], flr_pose T_a_b, uint32_t side,
@@ -63,12 +62,14 @@ void flr_fit_note_sample(const flr_fit *const parts[2], flr_pose T_a_b, uint32_t
     const bool deepest =
         params->max_distance >= 0 && at->distance < 0 && at->distance < result->distance;
     if (!listed && !deepest) return;
-    const flr_fit_contact c = contact_of(parts, T_a_b, side, sample, at);
     if (listed) {
-        if (result->contact_count < capacity) contacts[result->contact_count++] = c;
+        if (result->contact_count < capacity)
+            fill_contact(parts, T_a_b, side, sample, at, &contacts[result->contact_count++]);
         result->contact_total++;
     }
     if (!deepest) return;
+    flr_fit_contact c;
+    fill_contact(parts, T_a_b, side, sample, at, &c);
     result->found = true;
     result->distance = c.distance;
     result->lower = c.distance - parts[side]->samples[sample].radius;

@@ -1,7 +1,8 @@
 /* a patch as a quadratic height, so that two round faces are kept apart by one curved surface
  *
- * Least squares over the vertices. Where these do not determine all coefficients, a little weight on each of them keeps
- * it small. What the fit misses is in the bounds: at the vertices, and within each triangle, which is flat. With
+ * Least squares over the vertices and the middles of all sides. Without the latter, a strip of triangles between two rows
+ * of vertices says nothing about how straight its long sides are. Where all of these do not determine all coefficients, a
+ * little weight on each of them keeps it small. What the fit misses is in the bounds: at the vertices, and within each triangle, which is flat. With
  * barycentric coordinates l, a quadratic exceeds the linear function through its values at the corners by
  * -1/2 sum l_i l_k e_ik H e_ik, for its second derivatives H and the sides e_ik; the sum of all l_i l_k is at most 1/3. */
 #include <math.h>
@@ -48,16 +49,37 @@ static void solve(double m[TERMS][TERMS], double r[TERMS])
     }
 }
 
+/* One more point of the surface. */
+static void add_point(double m[TERMS][TERMS], double c[TERMS], double x, double y, double z)
+{
+    const double b[TERMS] = {1, x, y, x * x, x * y, y * y};
+    for (int i = 0; i < TERMS; i++) {
+        for (int k = 0; k < TERMS; k++) m[i][k] += b[i] * b[k];
+        c[i] += b[i] * z;
+    }
+}
+
+/* The lanes of a triangle; returns how many. */
+static int lanes_of(unsigned corners, int lanes[3])
+{
+    int count = 0;
+    for (; corners && count < 3; corners &= corners - 1) lanes[count++] = __builtin_ctz(corners);
+    return count;
+}
+
 /* The coefficients, of heights in units of the radius: 1, x, y, x^2, x y, y^2. */
-static void fit_heights(const heights *h, double c[TERMS])
+static void fit_heights(const flr_fit_patch *patch, const heights *h, double c[TERMS])
 {
     double m[TERMS][TERMS] = {{0}};
     for (int i = 0; i < TERMS; i++) m[i][i] = 1e-9, c[i] = 0;
-    for (int v = 0; v < FLR_FIT_LANES; v++) {
-        const double x = h->x[v], y = h->y[v], b[TERMS] = {1, x, y, x * x, x * y, y * y};
-        for (int i = 0; i < TERMS; i++) {
-            for (int k = 0; k < TERMS; k++) m[i][k] += b[i] * b[k];
-            c[i] += b[i] * h->z[v];
+    for (int v = 0; v < FLR_FIT_LANES; v++) add_point(m, c, h->x[v], h->y[v], h->z[v]);
+    for (uint32_t f = 0; f < patch->faces; f++) {
+        int lanes[3];
+        const int count = lanes_of(patch->corners[f], lanes);
+        for (int i = 0; i < count; i++) {
+            const int from = lanes[i], to = lanes[(i + 1) % count];
+            add_point(m, c, 0.5 * (h->x[from] + h->x[to]), 0.5 * (h->y[from] + h->y[to]),
+                      0.5 * (h->z[from] + h->z[to]));
         }
     }
     solve(m, c);
@@ -67,8 +89,8 @@ static void fit_heights(const heights *h, double c[TERMS])
 static void try_sides(flr_fit_patch *patch, const heights *h, unsigned corners, double *most,
                       double *least)
 {
-    int lanes[3] = {0, 0, 0}, count = 0;
-    for (; corners && count < 3; corners &= corners - 1) lanes[count++] = __builtin_ctz(corners);
+    int lanes[3];
+    const int count = lanes_of(corners, lanes);
     const float *k = patch->curve.k;
     for (int i = 0; i < count; i++) {
         const int from = lanes[i], to = lanes[(i + 1) % count];
@@ -87,7 +109,7 @@ void flr_fit_bend(flr_fit_patch *patch)
 {
     const heights h = heights_of(patch);
     double c[TERMS], most = 0, least = 0, top = -INFINITY, bottom = INFINITY;
-    fit_heights(&h, c);
+    fit_heights(patch, &h, c);
     patch->curve = (flr_fit_curve){.k = {(float)c[1], (float)c[2], (float)(c[3] / h.unit),
                                          (float)(c[4] / h.unit), (float)(c[5] / h.unit)}};
     const float *k = patch->curve.k;

@@ -8,6 +8,9 @@
 
 enum { FLR_FIT_SIDES = 5 };
 
+/* 1 / sqrt(1 + s^2) is concave for squared slopes below this, and a little more */
+#define FLR_FIT_STEEP2 0.49f
+
 /* Of each face, the points that lie at least a limit above its plane, below it, and beyond each of its three sides. Where
  * all corners of a triangle are in one of these, it is farther than the limit from the face. */
 typedef struct flr_fit_masks {
@@ -35,21 +38,24 @@ typedef struct flr_fit_kernel {
      * along the first axis, the second, the third. One is enough unless `all`. */
     uint32_t (*apart)(const flr_fit_patch *patch, const flr_fit_lanes *points, const float shift[3],
                       float limit, bool all);
+    /* Bit i: point i is not farther than `limit` from the patch's own box along any of its axes. */
+    uint32_t (*within)(const flr_fit_patch *patch, const flr_fit_lanes *points, float limit);
     /* Squared distances of points to `count` faces, or less, as far as they are below `limit2`: bit i of the result: some are
      * below that of face i, and are in `d2[i]`. `best` gets the least of each point, `at` its face. */
     uint32_t (*near)(const flr_fit_plane *planes, const flr_fit_face *faces, uint32_t count,
                      const flr_fit_lanes *points, const float limit2[FLR_FIT_LANES],
                      float d2[FLR_FIT_LANES][FLR_FIT_LANES], float best[FLR_FIT_LANES],
                      int32_t at[FLR_FIT_LANES]);
-    /* The least and the largest height of points, moved by `shift`, over a curve in its axes. */
-    void (*heights)(const float axes[3][3], const float curve[5], const flr_fit_lanes *points,
-                    const float shift[3], float *low, float *high);
-    /* The same along a direction. */
-    void (*extent)(const float n[3], const flr_fit_lanes *points, const float shift[3], float *low,
-                   float *high);
-    /* The same over any of `count` planes. */
-    void (*over)(const flr_fit_plane *planes, uint32_t count, const flr_fit_lanes *points,
-                 const float shift[3], float *low, float *high);
+    /* The least height of points, moved by `shift`, over a curve in its axes, less `off` and each divided by sqrt(1 + s^2)
+     * where the curve has the slope s: nearly distances. -INFINITY where it is too steep. `side` -1: heights count
+     * downwards. */
+    float (*heights)(const float axes[3][3], const float curve[5], const flr_fit_lanes *points,
+                     const float shift[3], float side, float off);
+    /* The least height along a direction. */
+    float (*extent)(const float n[3], const flr_fit_lanes *points, const float shift[3]);
+    /* The least height over any of `count` planes; `side` as above. */
+    float (*over)(const flr_fit_plane *planes, uint32_t count, const flr_fit_lanes *points,
+                  const float shift[3], float side);
     /* Bit i: box i overlaps the given one. */
     uint32_t (*boxes)(const flr_fit_boxes *boxes, const float low[3], const float high[3]);
 } flr_fit_kernel;

@@ -130,6 +130,22 @@ TARGET static uint32_t apart(const flr_fit_patch *patch, const flr_fit_lanes *po
     return found;
 }
 
+TARGET static uint32_t within(const flr_fit_patch *patch, const flr_fit_lanes *points, float limit)
+{
+    uint32_t kept = 0;
+    for (int i = 0; i < FLR_FIT_LANES; i += 8) {
+        LOAD(points, i);
+        unsigned in = 0xff;
+        for (int k = 0; k < 3; k++) {
+            const __m256 at = ALONG(patch->axes[k], 0.0f);
+            in &= BITS(at, ALL(patch->high[k] + limit), _CMP_LE_OQ) &
+                  BITS(at, ALL(patch->low[k] - limit), _CMP_GE_OQ);
+        }
+        kept |= in << i;
+    }
+    return kept;
+}
+
 TARGET static uint32_t near(const flr_fit_plane *planes, const flr_fit_face *faces, uint32_t count,
                             const flr_fit_lanes *p, const float limit2[], float d2[][FLR_FIT_LANES],
                             float best[], int32_t at[])
@@ -161,54 +177,50 @@ TARGET static uint32_t near(const flr_fit_plane *planes, const flr_fit_face *fac
     return kept;
 }
 
-/* one more height of each */
-#define NOTE(h)                                                                                    \
-    least = _mm256_min_ps(least, h);                                                               \
-    most = _mm256_max_ps(most, h)
-
-TARGET static void heights(const float axes[3][3], const float curve[5],
-                           const flr_fit_lanes *points, const float shift[3], float *low,
-                           float *high)
+TARGET static float heights(const float axes[3][3], const float curve[5],
+                            const flr_fit_lanes *points, const float shift[3], float side,
+                            float off)
 {
-    __m256 least = ALL(INFINITY), most = ALL(-INFINITY);
+    __m256 least = ALL(INFINITY);
+    unsigned flat = 0xff;
     for (int i = 0; i < FLR_FIT_LANES; i += 8) {
         SHIFTED(points, i, shift);
         const __m256 up = ALONG(axes[0], 0.0f), u = ALONG(axes[1], 0.0f), v = ALONG(axes[2], 0.0f);
         const __m256 bent =
             MUL(u, ADD(ADD(ALL(curve[0]), MUL(ALL(curve[2]), u)), MUL(ALL(curve[3]), v)));
         const __m256 h = SUB(SUB(up, bent), MUL(v, ADD(ALL(curve[1]), MUL(ALL(curve[4]), v))));
-        NOTE(h);
+        const __m256 gx = ADD(ADD(ALL(curve[0]), MUL(ALL(curve[2] + curve[2]), u)),
+                              MUL(ALL(curve[3]), v)),
+                     gy = ADD(ADD(ALL(curve[1]), MUL(ALL(curve[4] + curve[4]), v)),
+                              MUL(ALL(curve[3]), u)),
+                     steep2 = ADD(MUL(gx, gx), MUL(gy, gy));
+        least = _mm256_min_ps(least, _mm256_div_ps(SUB(MUL(ALL(side), h), ALL(off)),
+                                                   _mm256_sqrt_ps(ADD(ALL(1.0f), steep2))));
+        flat &= BITS(steep2, ALL(FLR_FIT_STEEP2), _CMP_LT_OQ);
     }
-    *low = least_of(least);
-    *high = largest_of(most);
+    return flat == 0xff ? least_of(least) : -INFINITY;
 }
 
-TARGET static void extent(const float n[3], const flr_fit_lanes *points, const float shift[3],
-                          float *low, float *high)
+TARGET static float extent(const float n[3], const flr_fit_lanes *points, const float shift[3])
 {
-    __m256 least = ALL(INFINITY), most = ALL(-INFINITY);
+    __m256 least = ALL(INFINITY);
     for (int i = 0; i < FLR_FIT_LANES; i += 8) {
         SHIFTED(points, i, shift);
-        const __m256 h = ALONG(n, 0.0f);
-        NOTE(h);
+        least = _mm256_min_ps(least, ALONG(n, 0.0f));
     }
-    *low = least_of(least);
-    *high = largest_of(most);
+    return least_of(least);
 }
 
-TARGET static void over(const flr_fit_plane *planes, uint32_t count, const flr_fit_lanes *points,
-                        const float shift[3], float *low, float *high)
+TARGET static float over(const flr_fit_plane *planes, uint32_t count, const flr_fit_lanes *points,
+                         const float shift[3], float side)
 {
-    __m256 least = ALL(INFINITY), most = ALL(-INFINITY);
+    __m256 least = ALL(INFINITY);
     for (int i = 0; i < FLR_FIT_LANES; i += 8) {
         SHIFTED(points, i, shift);
-        for (uint32_t f = 0; f < count; f++) {
-            const __m256 h = ALONG(planes[f].n, -planes[f].o);
-            NOTE(h);
-        }
+        for (uint32_t f = 0; f < count; f++)
+            least = _mm256_min_ps(least, MUL(ALL(side), ALONG(planes[f].n, -planes[f].o)));
     }
-    *low = least_of(least);
-    *high = largest_of(most);
+    return least_of(least);
 }
 
 TARGET static uint32_t boxes(const flr_fit_boxes *b, const float low[3], const float high[3])
@@ -220,6 +232,6 @@ TARGET static uint32_t boxes(const flr_fit_boxes *b, const float low[3], const f
     return kept;
 }
 
-const flr_fit_kernel flr_fit_kernel_avx2 = {move, bounds,  sides,  corners, apart,
+const flr_fit_kernel flr_fit_kernel_avx2 = {move, bounds,  sides,  corners, apart, within,
                                             near, heights, extent, over,    boxes};
 #endif

@@ -90,6 +90,18 @@ TARGET static uint32_t apart(const flr_fit_patch *patch, const flr_fit_lanes *po
     return found;
 }
 
+TARGET static uint32_t within(const flr_fit_patch *patch, const flr_fit_lanes *points, float limit)
+{
+    LOAD(points);
+    __mmask16 in = 0xffff;
+    for (int k = 0; k < 3; k++) {
+        const __m512 at = ALONG(patch->axes[k], 0.0f);
+        in &= _mm512_cmp_ps_mask(at, ALL(patch->high[k] + limit), _CMP_LE_OQ) &
+              _mm512_cmp_ps_mask(at, ALL(patch->low[k] - limit), _CMP_GE_OQ);
+    }
+    return in;
+}
+
 TARGET static uint32_t near(const flr_fit_plane *planes, const flr_fit_face *faces, uint32_t count,
                             const flr_fit_lanes *p, const float limit2[], float d2[][FLR_FIT_LANES],
                             float best[], int32_t at[])
@@ -121,9 +133,9 @@ TARGET static uint32_t near(const flr_fit_plane *planes, const flr_fit_face *fac
     return kept;
 }
 
-TARGET static void heights(const float axes[3][3], const float curve[5],
-                           const flr_fit_lanes *points, const float shift[3], float *low,
-                           float *high)
+TARGET static float heights(const float axes[3][3], const float curve[5],
+                            const flr_fit_lanes *points, const float shift[3], float side,
+                            float off)
 {
     SHIFTED(points, shift);
     const __m512 up = ALONG(axes[0], 0.0f), u = ALONG(axes[1], 0.0f), v = ALONG(axes[2], 0.0f);
@@ -131,31 +143,30 @@ TARGET static void heights(const float axes[3][3], const float curve[5],
         MUL(u, ADD(ADD(ALL(curve[0]), MUL(ALL(curve[2]), u)), MUL(ALL(curve[3]), v)));
     const __m512 h =
         _mm512_sub_ps(_mm512_sub_ps(up, bent), MUL(v, ADD(ALL(curve[1]), MUL(ALL(curve[4]), v))));
-    *low = _mm512_reduce_min_ps(h);
-    *high = _mm512_reduce_max_ps(h);
+    const __m512 gx = ADD(ADD(ALL(curve[0]), MUL(ALL(curve[2] + curve[2]), u)),
+                          MUL(ALL(curve[3]), v)),
+                 gy = ADD(ADD(ALL(curve[1]), MUL(ALL(curve[4] + curve[4]), v)),
+                          MUL(ALL(curve[3]), u)),
+                 steep2 = ADD(MUL(gx, gx), MUL(gy, gy));
+    if (_mm512_cmp_ps_mask(steep2, ALL(FLR_FIT_STEEP2), _CMP_LT_OQ) != 0xffff) return -INFINITY;
+    return _mm512_reduce_min_ps(_mm512_div_ps(_mm512_sub_ps(MUL(ALL(side), h), ALL(off)),
+                                              _mm512_sqrt_ps(ADD(ALL(1.0f), steep2))));
 }
 
-TARGET static void extent(const float n[3], const flr_fit_lanes *points, const float shift[3],
-                          float *low, float *high)
+TARGET static float extent(const float n[3], const flr_fit_lanes *points, const float shift[3])
 {
     SHIFTED(points, shift);
-    const __m512 h = ALONG(n, 0.0f);
-    *low = _mm512_reduce_min_ps(h);
-    *high = _mm512_reduce_max_ps(h);
+    return _mm512_reduce_min_ps(ALONG(n, 0.0f));
 }
 
-TARGET static void over(const flr_fit_plane *planes, uint32_t count, const flr_fit_lanes *points,
-                        const float shift[3], float *low, float *high)
+TARGET static float over(const flr_fit_plane *planes, uint32_t count, const flr_fit_lanes *points,
+                         const float shift[3], float side)
 {
     SHIFTED(points, shift);
-    __m512 least = ALL(INFINITY), most = ALL(-INFINITY);
-    for (uint32_t f = 0; f < count; f++) {
-        const __m512 h = ALONG(planes[f].n, -planes[f].o);
-        least = _mm512_min_ps(least, h);
-        most = _mm512_max_ps(most, h);
-    }
-    *low = _mm512_reduce_min_ps(least);
-    *high = _mm512_reduce_max_ps(most);
+    __m512 least = ALL(INFINITY);
+    for (uint32_t f = 0; f < count; f++)
+        least = _mm512_min_ps(least, MUL(ALL(side), ALONG(planes[f].n, -planes[f].o)));
+    return _mm512_reduce_min_ps(least);
 }
 
 TARGET static uint32_t boxes(const flr_fit_boxes *b, const float low[3], const float high[3])
@@ -169,6 +180,6 @@ TARGET static uint32_t boxes(const flr_fit_boxes *b, const float low[3], const f
     return kept;
 }
 
-const flr_fit_kernel flr_fit_kernel_avx512 = {move, bounds,  sides,  corners, apart,
+const flr_fit_kernel flr_fit_kernel_avx512 = {move, bounds,  sides,  corners, apart, within,
                                               near, heights, extent, over,    boxes};
 #endif

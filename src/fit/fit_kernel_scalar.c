@@ -100,6 +100,20 @@ static uint32_t apart(const flr_fit_patch *patch, const flr_fit_lanes *points, c
     return found;
 }
 
+static uint32_t within(const flr_fit_patch *patch, const flr_fit_lanes *points, float limit)
+{
+    uint32_t kept = 0;
+    for (int i = 0; i < FLR_FIT_LANES; i++) {
+        bool in = true;
+        for (int k = 0; k < 3; k++) {
+            const float at = along(patch->axes[k], points, i, 0.0f);
+            in &= at <= patch->high[k] + limit && at >= patch->low[k] - limit;
+        }
+        kept |= (uint32_t)in << i;
+    }
+    return kept;
+}
+
 static float larger(float a, float b) { return a > b ? a : b; }
 
 static uint32_t near(const flr_fit_plane *planes, const flr_fit_face *faces, uint32_t count,
@@ -125,42 +139,45 @@ static uint32_t near(const flr_fit_plane *planes, const flr_fit_face *faces, uin
     return kept;
 }
 
-/* one more height */
-static void note(float h, float *low, float *high)
-{
-    *low = h < *low ? h : *low;
-    *high = h > *high ? h : *high;
-}
+static float smaller(float a, float b) { return a < b ? a : b; }
 
-static void heights(const float axes[3][3], const float curve[5], const flr_fit_lanes *points,
-                    const float shift[3], float *low, float *high)
+static float heights(const float axes[3][3], const float curve[5], const flr_fit_lanes *points,
+                     const float shift[3], float side, float off)
 {
     const flr_fit_lanes p = shifted(points, shift);
-    *low = INFINITY, *high = -INFINITY;
+    float least = INFINITY;
+    bool flat = true;
     for (int i = 0; i < FLR_FIT_LANES; i++) {
         const float z = along(axes[0], &p, i, 0.0f), x = along(axes[1], &p, i, 0.0f),
                     y = along(axes[2], &p, i, 0.0f);
         const float bent = x * ((curve[0] + curve[2] * x) + curve[3] * y);
-        note((z - bent) - y * (curve[1] + curve[4] * y), low, high);
+        const float h = (z - bent) - y * (curve[1] + curve[4] * y);
+        const float gx = (curve[0] + (curve[2] + curve[2]) * x) + curve[3] * y,
+                    gy = (curve[1] + (curve[4] + curve[4]) * y) + curve[3] * x,
+                    steep2 = gx * gx + gy * gy;
+        least = smaller(least, (side * h - off) / sqrtf(1.0f + steep2));
+        flat &= steep2 < FLR_FIT_STEEP2;
     }
+    return flat ? least : -INFINITY;
 }
 
-static void extent(const float n[3], const flr_fit_lanes *points, const float shift[3], float *low,
-                   float *high)
+static float extent(const float n[3], const flr_fit_lanes *points, const float shift[3])
 {
     const flr_fit_lanes p = shifted(points, shift);
-    *low = INFINITY, *high = -INFINITY;
-    for (int i = 0; i < FLR_FIT_LANES; i++) note(along(n, &p, i, 0.0f), low, high);
+    float least = INFINITY;
+    for (int i = 0; i < FLR_FIT_LANES; i++) least = smaller(least, along(n, &p, i, 0.0f));
+    return least;
 }
 
-static void over(const flr_fit_plane *planes, uint32_t count, const flr_fit_lanes *points,
-                 const float shift[3], float *low, float *high)
+static float over(const flr_fit_plane *planes, uint32_t count, const flr_fit_lanes *points,
+                  const float shift[3], float side)
 {
     const flr_fit_lanes p = shifted(points, shift);
-    *low = INFINITY, *high = -INFINITY;
+    float least = INFINITY;
     for (uint32_t f = 0; f < count; f++)
         for (int i = 0; i < FLR_FIT_LANES; i++)
-            note(along(planes[f].n, &p, i, -planes[f].o), low, high);
+            least = smaller(least, side * along(planes[f].n, &p, i, -planes[f].o));
+    return least;
 }
 
 static uint32_t boxes(const flr_fit_boxes *b, const float low[3], const float high[3])
@@ -174,7 +191,7 @@ static uint32_t boxes(const flr_fit_boxes *b, const float low[3], const float hi
     return kept;
 }
 
-const flr_fit_kernel flr_fit_kernel_scalar = {move, bounds,  sides,  corners, apart,
+const flr_fit_kernel flr_fit_kernel_scalar = {move, bounds,  sides,  corners, apart, within,
                                               near, heights, extent, over,    boxes};
 
 const flr_fit_kernel *flr_fit_choose_kernel(flr_simd simd)

@@ -13,8 +13,10 @@ enum { N = FLR_FIT_LANES };
 typedef float lanes[N];
 typedef const float (*corner)[N]; /* x, y, z */
 
-/* Of the length of a side: how far from the other side's nearest point single precision may go astray. */
-static const float ASTRAY = 1e-3f;
+/* Of the squared length m of the longer side: what single precision may add to a squared distance, at most. The place s on one
+ * side is off by some 4 e m m / den, where e stands for a few roundings of 6e-8, which adds den / vv times its square;
+ * that on the other side is off by e m / vv. Neither adds more than a few roundings of m, because s is within the side. */
+static const float ASTRAY2 = 1e-6f, ASTRAY_S = 4e-12f, ASTRAY_T = 1e-12f;
 
 static inline float clamp01(float x) { return x > 0 ? (x < 1 ? x : 1) : 0; }
 static inline float smaller(float a, float b) { return a < b ? a : b; }
@@ -37,7 +39,10 @@ static inline __attribute__((always_inline)) void sides(corner p0, corner p1, co
         const float again = clamp01((uv * t - ur) / (uu > 0 ? uu : 1));
         s = t == free ? s : again;
         const float x = rx + s * ux - t * vx, y = ry + s * uy - t * vy, z = rz + s * uz - t * vz;
-        const float lost = ASTRAY * ASTRAY * larger(uu, vv);
+        const float m = larger(uu, vv), shorter = smaller(uu, vv);
+        const float share = (ASTRAY_T + ASTRAY_S * (m * (m / (den > 0 ? den : 1)))) *
+                            (m / (shorter > 0 ? shorter : 1));
+        const float lost = m * (den > 0 && shorter > 0 ? smaller(share, ASTRAY2) : ASTRAY2);
         least2[i] = smaller(least2[i], x * x + y * y + z * z - lost);
     }
 }

@@ -256,30 +256,30 @@ static void pass_near(flr_fit_query *q, following *f)
 {
     const flr_fit_lists *l = &q->pair->lists;
     const flr_fit_params params = {.reach = -1, .max_distance = -1};
-    const flr_fit_query end = flr_fit_begin_query(q->pair, f->T_end, &params);
+    flr_fit_query end = flr_fit_begin_query(q->pair, f->T_end, &params);
+    flr_fit_visitor v;
+    flr_fit_set_turned(&end);
+    flr_fit_recall(&end);
+    const double turn = (f->end - f->begin) * flr_vec3_length(f->spin);
     for (uint32_t i = 0; i < q->parts[1]->counts.patches; i++) {
         if (!l->count[i]) continue;
         const flr_fit_entry *entries = l->entries + l->first[i];
         const float far = (float)((q->limit + (double)l->moved[i]) * (1 + 1e-6));
-        flr_fit_guest guest[2];
-        bool received = false;
+        bool visited = false;
         if (q->work > q->max_work) {
             q->skipped2 = 0;
             return;
         }
         q->work++;
+        const float *begins = flr_fit_bounds(q, i, far), *ends = flr_fit_bounds(&end, i, far);
         for (uint32_t k = 0; k < l->count[i]; k++) {
             if (entries[k].bound >= far) continue;
-            if (!received) guest[0] = flr_fit_receive(q, i), guest[1] = flr_fit_receive(&end, i);
-            received = true;
             q->work += 2;
-            /* a point that moves straight on comes nearer to a bent surface in between */
-            const double between =
-                0.125 * flr_fit_bend_of(q, &entries[k], i) * f->travel * f->travel;
-            if (flr_fit_bound(q, &guest[0], &entries[k]) - between >= f->apart &&
-                flr_fit_bound(&end, &guest[1], &entries[k]) - between >= f->apart)
-                continue;
-            pass(q, entries[k].patch, &guest[0].v);
+            const double least = (double)(begins[k] < ends[k] ? begins[k] : ends[k]);
+            if (least >= f->apart + flr_fit_between(q, &entries[k], i, f->travel, turn)) continue;
+            if (!visited) flr_fit_visit(q, i, &v);
+            visited = true;
+            pass(q, entries[k].patch, &v);
         }
     }
 }

@@ -8,13 +8,15 @@
 
 #include "fit/fit_query.h"
 
+static const double FURTHER = 50e-6; /* metres beyond twice the height: as far as curves tell */
+static const double SOON = 0.1;      /* of the margin: what queries may look at later, or more */
 static const double FAR = 4; /* times what a list covers: patches with nothing there move freely */
 
 /* a patch of a and one of b */
 typedef struct couple {
     const flr_fit_patch *a, *b;
     float shift[3], back[3]; /* from a's centre to b's, in the axes of a; the reverse */
-    double size;             /* metres: of all that is involved */
+    double size;             /* metres: of all that is involved, or more */
 } couple;
 
 static couple couple_of(const flr_fit_query *q, const flr_fit_visitor *v, uint32_t patch)
@@ -23,7 +25,8 @@ static couple couple_of(const flr_fit_query *q, const flr_fit_visitor *v, uint32
     const flr_vec3 shift = flr_vec3_sub(v->centre, c.a->centre);
     c.shift[0] = (float)shift.x, c.shift[1] = (float)shift.y, c.shift[2] = (float)shift.z;
     for (int k = 0; k < 3; k++) c.back[k] = -c.shift[k];
-    c.size = (double)c.a->radius + (double)c.b->radius + flr_vec3_length(shift);
+    c.size =
+        (double)c.a->radius + (double)c.b->radius + fabs(shift.x) + fabs(shift.y) + fabs(shift.z);
     return c;
 }
 
@@ -34,12 +37,14 @@ static void turn_vector(const flr_fit_move *move, const float from[3], float to[
             move->turn[k][0] * from[0] + move->turn[k][1] * from[1] + move->turn[k][2] * from[2];
 }
 
-flr_fit_guest flr_fit_receive(const flr_fit_query *q, uint32_t patch)
+/* A patch of b, with what is needed to tell it from patches of a. */
+static void receive(const flr_fit_query *q, uint32_t patch, flr_fit_guest *g)
 {
-    flr_fit_guest g = {.v = flr_fit_visit(q, patch)};
+    flr_fit_visit(q, patch, &g->v);
     for (int k = 0; k < 3; k++)
-        turn_vector(&q->turn[1], q->parts[1]->patches[patch].axes[k], g.axes[k]);
-    return g;
+        turn_vector(&q->turn[1], q->parts[1]->patches[patch].axes[k], g->axes[k]);
+    g->turned = false;
+    g->turn = q->turned[patch / FLR_FIT_WIDE % FLR_FIT_GROUPS];
 }
 
 static void turn_planes(const flr_fit_query *q, flr_fit_guest *g)
@@ -61,49 +66,51 @@ static double bend_of(const flr_fit_curve *c)
     return 2 * (fabs((double)c->k[2]) + fabs((double)c->k[3]) + fabs((double)c->k[4]));
 }
 
-double flr_fit_bend_of(const flr_fit_query *q, const flr_fit_entry *entry, uint32_t patch)
+double flr_fit_between(const flr_fit_query *q, const flr_fit_entry *entry, uint32_t patch,
+                       double travel, double turn)
 {
-    if (entry->keeper == FLR_FIT_CURVE_A) return bend_of(&q->parts[0]->patches[entry->patch].curve);
-    return entry->keeper == FLR_FIT_CURVE_B ? bend_of(&q->parts[1]->patches[patch].curve) : 0;
+    if (entry->keeper != FLR_FIT_CURVE_A && entry->keeper != FLR_FIT_CURVE_B) return 0;
+    const flr_fit_patch *p = entry->keeper == FLR_FIT_CURVE_A ? &q->parts[0]->patches[entry->patch]
+                                                              : &q->parts[1]->patches[patch];
+    return 0.125 * bend_of(&p->curve) * travel * travel + turn * (double)entry->v[2];
 }
 
-/* Heights over the curve of a's patch, or b's, of the other one's vertices; less what lies over the curve itself. */
+/* Heights over the curve of a's patch, or b's, of the other one's vertices, less what lies over the curve itself, divided by
+ * sqrt(1 + s^2) for the slope s there.
+ *
+ * Such a quotient F = h w differs little from the distance to the curve. Its gradient is nowhere longer than
+ * sqrt(1 + 2 x s^2 + x^2 s^2), where x is h times how much the curve bends (flr_fit's curves are quadratic): with g the
+ * gradient of the curve and H its second derivatives, that of F is w (-g, 1) - h w^3 H g. Within a flat triangle, or on
+ * a straight way, F is nowhere less than at the ends but for what h alone bends: w is concave as long as s^2 < 1/2, so for
+ * weights l_i F is at least (sum l_i h_i) (sum l_i w_i) >= (sum l_i sqrt(h_i w_i))^2. */
 static double over_curve(const flr_fit_query *q, const couple *c, const flr_fit_guest *g, int part,
                          int side)
 {
-    float low, high;
     const flr_fit_curve *curve = part ? &c->b->curve : &c->a->curve;
-    if (part)
-        q->kernel->heights(g->axes, curve->k, &c->a->lanes, c->back, &low, &high);
-    else
-        q->kernel->heights(c->a->axes, curve->k, &g->v.lanes, c->shift, &low, &high);
-    return side > 0 ? (double)low - (double)curve->top : (double)curve->bottom - (double)high;
+    const float off = side > 0 ? curve->top : -curve->bottom;
+    return (double)(part ? q->kernel->heights(g->axes, curve->k, &c->a->lanes, c->back, (float)side,
+                                              off)
+                         : q->kernel->heights(c->a->axes, curve->k, &g->v.lanes, c->shift,
+                                              (float)side, off));
 }
 
 static double over_faces(const flr_fit_query *q, const couple *c, flr_fit_guest *g, int part,
                          int side)
 {
-    float low, high;
     if (part && !g->turned) turn_planes(q, g);
-    if (part)
-        q->kernel->over(g->planes, c->b->faces, &c->a->lanes, c->back, &low, &high);
-    else
-        q->kernel->over(q->parts[0]->planes + c->a->first_face, c->a->faces, &g->v.lanes, c->shift,
-                        &low, &high);
-    return side > 0 ? (double)low : -(double)high;
+    return (
+        double)(part ? q->kernel->over(g->planes, c->b->faces, &c->a->lanes, c->back, (float)side)
+                     : q->kernel->over(q->parts[0]->planes + c->a->first_face, c->a->faces,
+                                       &g->v.lanes, c->shift, (float)side));
 }
 
 static double over_plane(const flr_fit_query *q, const couple *c, const flr_fit_guest *g, int part,
                          const float v[4])
 {
-    float low, high, n[3];
-    if (part) {
-        turn_vector(&q->turn[1], v, n);
-        q->kernel->extent(n, &c->a->lanes, c->back, &low, &high);
-    } else {
-        q->kernel->extent(v, &g->v.lanes, c->shift, &low, &high);
-    }
-    return (double)low - (double)v[3];
+    float n[3];
+    if (!part) return (double)q->kernel->extent(v, &g->v.lanes, c->shift) - (double)v[3];
+    turn_vector(&q->turn[1], v, n);
+    return (double)q->kernel->extent(n, &c->a->lanes, c->back) - (double)v[3];
 }
 
 static double bound_of(const flr_fit_query *q, const couple *c, flr_fit_guest *g,
@@ -116,8 +123,10 @@ static double bound_of(const flr_fit_query *q, const couple *c, flr_fit_guest *g
         return over_plane(q, c, g, e->keeper == FLR_FIT_PLANE_B, e->v) - slack;
     case FLR_FIT_CURVE_A:
     case FLR_FIT_CURVE_B:
-        return (over_curve(q, c, g, e->keeper == FLR_FIT_CURVE_B, e->side) - (double)e->v[1]) *
-               (double)e->v[0];
+        return fmin((over_curve(q, c, g, e->keeper == FLR_FIT_CURVE_B, e->side) - (double)e->v[1] -
+                     g->turn * (double)e->v[2]) *
+                        (double)e->v[0],
+                    (double)e->v[3]);
     case FLR_FIT_FACES_A:
     case FLR_FIT_FACES_B:
         return over_faces(q, c, g, e->keeper == FLR_FIT_FACES_B, e->side) - slack;
@@ -126,10 +135,22 @@ static double bound_of(const flr_fit_query *q, const couple *c, flr_fit_guest *g
     }
 }
 
-double flr_fit_bound(const flr_fit_query *q, flr_fit_guest *guest, const flr_fit_entry *entry)
+const float *flr_fit_bounds(const flr_fit_query *q, uint32_t patch, float far)
 {
-    const couple c = couple_of(q, &guest->v, entry->patch);
-    return bound_of(q, &c, guest, entry);
+    const flr_fit_lists *l = &q->pair->lists;
+    const flr_fit_entry *entries = l->entries + l->first[patch];
+    float *known = q->known + l->first[patch];
+    flr_fit_guest guest;
+    bool received = false;
+    for (uint32_t k = 0; k < l->count[patch]; k++) {
+        if (entries[k].bound >= far || !isnan(known[k])) continue;
+        if (!received) receive(q, patch, &guest);
+        received = true;
+        const couple c = couple_of(q, &guest.v, entries[k].patch);
+        const double bound = bound_of(q, &c, &guest, &entries[k]);
+        known[k] = (float)(bound - 1e-7 * fabs(bound));
+    }
+    return known;
 }
 
 /* ---- choice ---- */
@@ -163,69 +184,80 @@ static double best_plane(const flr_fit_query *q, const couple *c, const flr_fit_
     return best - FLR_FIT_SINGLE * c->size;
 }
 
-/* What the flat triangles of the other patch may come nearer to a curve between their corners, however b is turned by up
- * to FLR_FIT_TURN, and on in a motion: 1/6 of the most that the curve bends away along a side. The sides are bounded by a box. */
-static double between_corners(const couple *c, const flr_fit_guest *g, int part, int side)
+/* What the flat triangles of the other patch may come nearer to a curve between their corners: 1/6 of the most that the
+ * curve bends away along a side. `more` gets what to add for each radian that b is turned from here. */
+static double between_corners(const couple *c, const flr_fit_guest *g, int part, int side,
+                              double *more)
 {
     const flr_fit_curve *curve = part ? &c->b->curve : &c->a->curve;
-    const float *edge = part ? c->a->edge : c->b->edge;
-    const float(*own)[3] = part ? g->axes : c->a->axes, (*other)[3] = part ? c->a->axes : g->axes;
-    const double h[3] = {2 * (double)curve->k[2], (double)curve->k[3], 2 * (double)curve->k[4]};
-    const double most = fabs(h[0]) + 2 * fabs(h[1]) + fabs(h[2]),
-                 turn = FLR_FIT_TURN + FLR_FIT_STRETCH;
-    double u[3][2], hu[3][2], length[3], sum = 0;
-    for (int i = 0; i < 3; i++) {
-        for (int k = 0; k < 2; k++)
-            u[i][k] = (double)own[k + 1][0] * (double)other[i][0] +
-                      (double)own[k + 1][1] * (double)other[i][1] +
-                      (double)own[k + 1][2] * (double)other[i][2];
-        hu[i][0] = h[0] * u[i][0] + h[1] * u[i][1];
-        hu[i][1] = h[1] * u[i][0] + h[2] * u[i][1];
-        length[i] = fabs(hu[i][0]) + fabs(hu[i][1]);
-        const double along = side * (u[i][0] * hu[i][0] + u[i][1] * hu[i][1]);
-        sum += (fmax(-along, 0) + 2 * turn * length[i] + turn * turn * most) * (double)edge[i] *
-               (double)edge[i];
+    const flr_fit_lanes *lanes = part ? &c->a->lanes : &g->v.lanes;
+    const uint16_t *corners = part ? c->a->corners : c->b->corners;
+    const uint32_t faces = part ? c->a->faces : c->b->faces;
+    const float(*own)[3] = part ? g->axes : c->a->axes;
+    const float h[3] = {2 * curve->k[2], curve->k[3], 2 * curve->k[4]};
+    float most = 0, turning = 0, longest = 0, x[FLR_FIT_LANES], y[FLR_FIT_LANES];
+    for (int i = 0; i < FLR_FIT_LANES; i++) {
+        x[i] = own[1][0] * lanes->x[i] + own[1][1] * lanes->y[i] + own[1][2] * lanes->z[i];
+        y[i] = own[2][0] * lanes->x[i] + own[2][1] * lanes->y[i] + own[2][2] * lanes->z[i];
     }
-    for (int i = 0; i < 3; i++)
-        for (int k = 0; k < i; k++)
-            sum += 2 *
-                   (fabs(u[i][0] * hu[k][0] + u[i][1] * hu[k][1]) + turn * (length[i] + length[k]) +
-                    turn * turn * most) *
-                   (double)edge[i] * (double)edge[k];
-    return sum / 6;
+    for (uint32_t f = 0; f < faces; f++) {
+        int lane[3] = {0, 0, 0}, count = 0;
+        for (unsigned bits = corners[f]; bits && count < 3; bits &= bits - 1)
+            lane[count++] = __builtin_ctz(bits);
+        for (int i = 0; i < count; i++) {
+            const int from = lane[i], to = lane[(i + 1) % count];
+            const float ex = x[to] - x[from], ey = y[to] - y[from],
+                        dx = lanes->x[to] - lanes->x[from], dy = lanes->y[to] - lanes->y[from],
+                        dz = lanes->z[to] - lanes->z[from], hx = h[0] * ex + h[1] * ey,
+                        hy = h[1] * ex + h[2] * ey, away = -(float)side * (ex * hx + ey * hy),
+                        length2 = dx * dx + dy * dy + dz * dz,
+                        turned2 = (hx * hx + hy * hy) * length2;
+            most = away > most ? away : most;
+            turning = turned2 > turning ? turned2 : turning;
+            longest = length2 > longest ? length2 : longest;
+        }
+    }
+    const double bend = fabs((double)h[0]) + 2 * fabs((double)h[1]) + fabs((double)h[2]);
+    *more =
+        (2 * sqrt((double)turning) + FLR_FIT_MAX_TURN * bend * (double)longest) / 6 * (1 + 1e-5);
+    return (double)most / 6 * (1 + 1e-5) + 1e-6 * bend * (double)longest;
 }
 
-/* A point h over a surface that is nowhere steeper than s is h / sqrt(1 + s^2) away from it. Only what is within `cover`
- * of the patch matters. */
-static double factor_of(const flr_fit_patch *p, double cover)
+/* What to multiply quotients with, so that they are distances or less. Only what is within `far` of the patch matters. */
+static double factor_of(const flr_fit_patch *p, double far)
 {
     const float *k = p->curve.k;
     double steep2 = 0;
     for (int i = 0; i < 4; i++) {
-        const double x = i & 1 ? (double)p->high[1] + cover : (double)p->low[1] - cover,
-                     y = i & 2 ? (double)p->high[2] + cover : (double)p->low[2] - cover,
+        const double x = i & 1 ? (double)p->high[1] + far : (double)p->low[1] - far,
+                     y = i & 2 ? (double)p->high[2] + far : (double)p->low[2] - far,
                      gx = (double)k[0] + 2 * (double)k[2] * x + (double)k[3] * y,
                      gy = (double)k[1] + (double)k[3] * x + 2 * (double)k[4] * y;
         steep2 = fmax(steep2, gx * gx + gy * gy);
     }
-    return (1 - 1e-6) / sqrt(1 + steep2);
+    const double bent = far * sqrt(1 + steep2) * bend_of(&p->curve);
+    return (1 - 1e-6) / sqrt(1 + (2 + bent) * bent * steep2);
 }
 
 static void try_curve(const flr_fit_query *q, const couple *c, const flr_fit_guest *g, int part,
-                      double cover, flr_fit_entry *e)
+                      double most, flr_fit_entry *e)
 {
     const flr_fit_patch *p = part ? c->b : c->a;
     for (int side = 1; side >= -1; side -= 2) {
         const double height = over_curve(q, c, g, part, side);
         if (!(height > (double)e->bound)) continue;
+        /* the nearer the limit, the better the factor */
+        const double far = fmin(2 * height + FURTHER, most);
+        double more;
         const double slack = FLR_FIT_SINGLE * c->size * (1 + bend_of(&p->curve) * c->size) +
-                             between_corners(c, g, part, side),
-                     factor = factor_of(p, cover), bound = (height - slack) * factor;
+                             between_corners(c, g, part, side, &more),
+                     factor = factor_of(p, far), bound = fmin((height - slack) * factor, far);
         if (!(bound > (double)e->bound)) continue;
         e->keeper = part ? FLR_FIT_CURVE_B : FLR_FIT_CURVE_A;
         e->side = (int16_t)side;
         e->bound = (float)bound;
-        e->v[0] = (float)factor, e->v[1] = (float)slack;
+        e->v[0] = (float)factor, e->v[1] = (float)slack, e->v[2] = (float)more;
+        e->v[3] = (float)far;
     }
 }
 
@@ -257,13 +289,13 @@ static void list_pair(flr_fit_query *q, uint32_t patch, const flr_fit_visitor *v
     flr_fit_lists *lists = &q->pair->lists;
     if (l->full) return;
     if (!l->any || l->guest.v.patch != v->patch) {
-        l->guest = flr_fit_receive(q, v->patch);
+        receive(q, v->patch, &l->guest);
         l->any = true;
         lists->first[v->patch] = l->next;
     }
     const couple c = couple_of(q, v, patch);
     const double radii = (double)c.a->radius + (double)c.b->radius,
-                 apart = c.size * (1 - 1e-6) - 2 * radii;
+                 apart = flr_vec3_distance(v->centre, c.a->centre) * (1 - 1e-6) - radii;
     q->work += 2;
     if (apart > l->cover) return;
     flr_fit_entry e = {.patch = patch}, other = e;
@@ -283,7 +315,7 @@ static void list_pair(flr_fit_query *q, uint32_t patch, const flr_fit_visitor *v
         try_curve(q, &c, &l->guest, 1, l->cover, &e);
         q->work += 8;
     }
-    if ((double)e.bound < l->soon) {
+    if ((double)e.bound < fmin(l->soon, FURTHER)) {
         try_faces(q, &c, &l->guest, 0, &e);
         try_faces(q, &c, &l->guest, 1, &e);
         q->work += 8;
@@ -302,7 +334,7 @@ bool flr_fit_make_list(flr_fit_pair *pair, uint32_t group, flr_pose T_a_b, doubl
                    entries = (patches + FLR_FIT_WIDE - 1) / FLR_FIT_WIDE;
     flr_fit_query q = flr_fit_begin_query(pair, T_a_b, &params);
     fit_listing l = {.cover = cover,
-                     .soon = cover - lists->margin,
+                     .soon = cover - (1 - SOON) * lists->margin,
                      .next = group * lists->capacity,
                      .end = (group + 1) * lists->capacity};
     q.limit = cover;
@@ -317,6 +349,8 @@ bool flr_fit_make_list(flr_fit_pair *pair, uint32_t group, flr_pose T_a_b, doubl
     }
     pair->track.reference[group] = T_a_b;
     pair->track.cover[group] = l.full ? 0 : cover;
+    lists->used[group] = l.next - group * lists->capacity;
+    for (int slot = 0; slot < 2; slot++) flr_fit_forget_bounds(lists, slot, group);
     *work += q.work;
     return !l.full;
 }

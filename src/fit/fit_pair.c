@@ -30,15 +30,16 @@ flr_result flr_fit_pair_create(const flr_fit *a, const flr_fit *b, flr_fit_pair 
                      samples = made->parts[i]->counts.samples;
         made->near[i] = calloc(samples, sizeof *made->near[i]);
         made->touched[i] = calloc(words, sizeof *made->touched[i]);
+        made->found[i] = calloc(words, sizeof *made->found[i]);
         const size_t vertices = made->parts[i]->counts.vertices;
         made->far[i] = calloc(samples, sizeof *made->far[i]);
         made->side[i] = calloc(vertices, 1);
         made->shell_of[i] = calloc(vertices, sizeof *made->shell_of[i]);
         made->shell_side[i] = calloc(vertices, 1);
-        ok = ok && made->near[i] && made->touched[i] && made->far[i] && made->side[i] &&
-             made->shell_of[i] && made->shell_side[i];
+        ok = ok && made->near[i] && made->touched[i] && made->found[i] && made->far[i] &&
+             made->side[i] && made->shell_of[i] && made->shell_side[i];
         made->bytes += samples * (sizeof *made->near[i] + sizeof *made->far[i]) +
-                       words * sizeof *made->touched[i] +
+                       words * (sizeof *made->touched[i] + sizeof *made->found[i]) +
                        vertices * (2 + sizeof *made->shell_of[i]);
     }
     if (!ok || !flr_fit_create_lists(made) || !flr_fit_create_lanes(made)) {
@@ -56,6 +57,7 @@ void flr_fit_pair_destroy(flr_fit_pair *pair)
     for (int i = 0; i < 2; i++) {
         free(pair->near[i]);
         free(pair->touched[i]);
+        free(pair->found[i]);
         free(pair->far[i]);
         free(pair->side[i]);
         free(pair->shell_of[i]);
@@ -371,9 +373,11 @@ static void remember(const flr_fit_query *q)
 
 static void clear_touched(flr_fit_pair *pair)
 {
-    for (int side = 0; side < 2; side++)
-        memset(pair->touched[side], 0,
-               (pair->parts[side]->counts.patches + 63) / 64 * sizeof *pair->touched[side]);
+    for (int side = 0; side < 2; side++) {
+        const size_t words = (pair->parts[side]->counts.patches + 63) / 64;
+        memset(pair->touched[side], 0, words * sizeof *pair->touched[side]);
+        memset(pair->found[side], 0, words * sizeof *pair->found[side]);
+    }
 }
 
 /* Finds what is nearest and all samples within reach; from scratch, or by what the pair remembers. */
@@ -412,7 +416,15 @@ void flr_fit_pair_query(flr_fit_pair *pair, flr_pose T_a_b, const flr_fit_params
     if (!flr_pose_is_valid(T_a_b)) return;
     T_a_b.q = flr_quat_normalize(T_a_b.q);
     flr_fit_query q = flr_fit_begin_query(pair, T_a_b, &asked);
+    /* samples tell the depth of what interferes; nobody needs them while the surfaces are known to be apart */
+    if (asked.reach < 0 && asked.max_distance > 0) q.reach = -INFINITY;
     search(&q, true);
+    if (q.reach == -INFINITY && q.found && q.best.distance2 == 0) {
+        const uint64_t work = q.work;
+        q = flr_fit_begin_query(pair, T_a_b, &asked);
+        q.work = work;
+        search(&q, true);
+    }
     remember(&q);
     result->complete = q.skipped2 == INFINITY;
     tell_distance(&q, result);

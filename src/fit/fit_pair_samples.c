@@ -6,9 +6,11 @@
 #include "fit/fit_query.h"
 #include "fit/fit_triangle.h"
 
+static bool has(const uint64_t *bits, uint32_t patch) { return bits[patch / 64] >> patch % 64 & 1; }
+
 static bool is_touched(const flr_fit_pair *pair, int side, uint32_t patch)
 {
-    return pair->touched[side][patch / 64] >> patch % 64 & 1;
+    return has(pair->touched[side], patch);
 }
 
 /* a sample as the other part sees it */
@@ -58,13 +60,22 @@ bool flr_fit_create_lanes(flr_fit_pair *pair)
     return true;
 }
 
+static inline void corners_of(const flr_fit *fit, uint32_t triangle, flr_vec3 t[3])
+{
+    for (int k = 0; k < 3; k++) t[k] = fit->vertices[fit->triangles[triangle].v[k]];
+}
+
 /* Measures one sample and one triangle. */
 static void try_sample(flr_fit_query *q, int side, uint32_t sample, uint32_t triangle)
 {
     flr_fit_near *n = &q->pair->near[side][sample];
     flr_vec3 t[3];
     double d2;
-    flr_fit_triangle(q->parts[1 - side], triangle, t);
+    if (isnan(n->distance2)) {
+        n->seen = seen(q, side, q->parts[side]->samples[sample].point);
+        n->distance2 = q->reach * q->reach;
+    }
+    corners_of(q->parts[1 - side], triangle, t);
     const flr_vec3 at = flr_fit_on_triangle(t, n->seen, &d2);
     q->work += 3;
     if (d2 < n->distance2 || (d2 == n->distance2 && triangle < n->triangle)) {
@@ -73,9 +84,19 @@ static void try_sample(flr_fit_query *q, int side, uint32_t sample, uint32_t tri
     }
 }
 
-/* Up to 16 samples beside the faces of a patch: of each sample first the face that seems nearest, then those that may
+/* The samples of a patch have found nothing yet. */
+static void begin_finding(flr_fit_query *q, int side, uint32_t patch)
+{
+    const flr_fit_patch *mine = &q->parts[side]->patches[patch];
+    flr_fit_near *near = q->pair->near[side] + mine->first_sample;
+    q->pair->found[side][patch / 64] |= (uint64_t)1 << patch % 64;
+    for (uint32_t i = 0; i < mine->samples; i++)
+        near[i].distance2 = NAN, near[i].triangle = FLR_NONE;
+}
+
+/* Up to 16 samples of a patch beside the faces of another: of each sample first the face that seems nearest, then those that may
  * still be nearer. */
-static void try_sixteen(flr_fit_query *q, int side, uint32_t first, uint32_t count,
+static void try_sixteen(flr_fit_query *q, int side, uint32_t patch, uint32_t first, uint32_t count,
                         const flr_fit_patch *theirs, const flr_fit_lanes *there, double slack)
 {
     const flr_fit *other = q->parts[1 - side];
@@ -89,6 +110,7 @@ static void try_sixteen(flr_fit_query *q, int side, uint32_t first, uint32_t cou
                                           there, limit2, d2, best, at);
     q->work += 3;
     if (!kept) return;
+    if (!has(q->pair->found[side], patch)) begin_finding(q, side, patch);
     for (uint32_t i = 0; i < count; i++) {
         if (at[i] < 0) continue;
         try_sample(q, side, first + i, faces[at[i]].triangle);
@@ -102,31 +124,31 @@ static void try_sixteen(flr_fit_query *q, int side, uint32_t first, uint32_t cou
     }
 }
 
+static void touch(flr_fit_query *q, int side, uint32_t patch)
+{
+    const flr_fit_patch *mine = &q->parts[side]->patches[patch];
+    const float far = far_of(q->reach * q->reach);
+    q->pair->touched[side][patch / 64] |= (uint64_t)1 << patch % 64;
+    for (uint32_t i = 0; i < mine->samples; i++) q->pair->far[side][mine->first_sample + i] = far;
+}
+
 void flr_fit_try_samples(flr_fit_query *q, int side, uint32_t patch, uint32_t other,
                          const float shift[3], double slack)
 {
     const flr_fit_patch *mine = &q->parts[side]->patches[patch],
                         *theirs = &q->parts[1 - side]->patches[other];
-    flr_fit_near *near = q->pair->near[side] + mine->first_sample;
     const flr_fit_lanes *lanes = q->pair->lanes[side] + q->pair->first_lanes[side][patch];
-    if (!is_touched(q->pair, side, patch)) {
-        q->pair->touched[side][patch / 64] |= (uint64_t)1 << patch % 64;
-        const float far = far_of(q->reach * q->reach);
-        for (uint32_t i = 0; i < mine->samples; i++) {
-            const uint32_t sample = mine->first_sample + i;
-            near[i].seen = seen(q, side, q->parts[side]->samples[sample].point);
-            near[i].distance2 = q->reach * q->reach, near[i].triangle = FLR_NONE;
-            q->pair->far[side][sample] = far;
-        }
-    }
+    const float limit = (float)((q->reach + slack) * (1 + 1e-6));
     flr_fit_move move = q->turn[side];
     for (int k = 0; k < 3; k++) move.shift[k] = shift[k];
+    if (!is_touched(q->pair, side, patch)) touch(q, side, patch);
     for (uint32_t from = 0; from < mine->samples; from += FLR_FIT_LANES) {
-        const uint32_t left = mine->samples - from;
+        const uint32_t left = mine->samples - from,
+                       count = left < FLR_FIT_LANES ? left : FLR_FIT_LANES;
         flr_fit_lanes there;
         q->kernel->move(&move, lanes++, &there);
-        try_sixteen(q, side, mine->first_sample + from, left < FLR_FIT_LANES ? left : FLR_FIT_LANES,
-                    theirs, &there, slack);
+        if (q->kernel->within(theirs, &there, limit) & (((uint32_t)1 << count) - 1))
+            try_sixteen(q, side, patch, mine->first_sample + from, count, theirs, &there, slack);
     }
 }
 
@@ -160,6 +182,7 @@ static bool is_inside(const flr_fit_query *q, int side, uint32_t sample, const f
                       bool apart)
 {
     const flr_fit *part = q->parts[side], *other = q->parts[1 - side];
+    if (apart && q->params.outside) return false;
     if (!apart || !other->closed)
         return flr_fit_inside_by(other, near->seen, near->at, near->triangle);
     const uint32_t vertex = part->triangles[part->samples[sample].triangle].v[0];
@@ -175,12 +198,18 @@ static flr_fit_point_result look(const flr_fit_query *q, int side, uint32_t samp
     const flr_fit *other = q->parts[1 - side];
     const flr_vec3 p = near->seen;
     flr_fit_point_result r = {.found = true, .triangle = near->triangle, .nearest = near->at};
-    flr_vec3 t[3];
-    flr_fit_triangle(other, near->triangle, t);
     const bool inside = is_inside(q, side, sample, near, apart);
+    const double distance = sqrt(near->distance2);
     r.error = flr_fit_rounding(q->extent[1 - side] + flr_vec3_length(p));
-    r.direction = flr_fit_direction(t, p, r.nearest, inside);
-    r.distance = inside ? -sqrt(near->distance2) : sqrt(near->distance2);
+    const flr_vec3 away = flr_vec3_normalize(flr_vec3_sub(p, near->at));
+    if (away.x != 0 || away.y != 0 || away.z != 0) {
+        r.direction = inside ? flr_vec3_neg(away) : away;
+    } else {
+        flr_vec3 t[3];
+        corners_of(other, near->triangle, t);
+        r.direction = flr_fit_direction(t, p, r.nearest, inside);
+    }
+    r.distance = inside ? -distance : distance;
     return r;
 }
 
@@ -252,14 +281,13 @@ static bool note_all_deep(flr_fit_query *q, int side, flr_fit_contact *contacts,
     }
     for (uint32_t i = 0; i < part->counts.patches; i++) {
         const flr_fit_patch *p = &part->patches[i];
-        const bool touched = is_touched(q->pair, side, i);
+        const bool touched = is_touched(q->pair, side, i), found = has(q->pair->found[side], i);
         if (q->work > q->max_work) return false;
         if (!touched && side_of(q, side, p) < 0) continue;
         for (uint32_t k = p->first_sample; k < p->first_sample + p->samples; k++) {
             const uint32_t vertex = part->samples[k].vertex;
-            if (touched && (q->pair->near[side][k].triangle != FLR_NONE ||
-                            (vertex != FLR_NONE && sides[vertex] < 0)))
-                continue;
+            if (found && q->pair->near[side][k].triangle != FLR_NONE) continue;
+            if (touched && vertex != FLR_NONE && sides[vertex] < 0) continue;
             note_deep(q, side, k, contacts, capacity, result);
         }
     }
@@ -277,7 +305,7 @@ void flr_fit_note_samples(flr_fit_query *q, flr_fit_contact *contacts, uint32_t 
         for (uint32_t i = 0; i < part->counts.shells; i++)
             q->pair->shell_side[side][q->pair->shell_of[side][part->shells[i]]] = 0;
         for (uint32_t word = 0; word < (part->counts.patches + 63) / 64; word++)
-            for (uint64_t left = q->pair->touched[side][word]; left; left &= left - 1) {
+            for (uint64_t left = q->pair->found[side][word]; left; left &= left - 1) {
                 const flr_fit_patch *p =
                     &part->patches[word * 64 + (uint32_t)__builtin_ctzll(left)];
                 for (uint32_t i = p->first_sample; i < p->first_sample + p->samples; i++) {
@@ -289,7 +317,7 @@ void flr_fit_note_samples(flr_fit_query *q, flr_fit_contact *contacts, uint32_t 
                 }
             }
     }
-    if (!interfere) interfere = contained(q, 0) || contained(q, 1);
+    if (!interfere && !q->params.outside) interfere = contained(q, 0) || contained(q, 1);
     if (!interfere) return;
     for (int side = 0; side < 2; side++)
         if (!note_all_deep(q, side, contacts, capacity, result)) result->complete = false;

@@ -19,7 +19,9 @@ typedef enum flr_fit_keeper {
     FLR_FIT_NO_KEEPER,
     FLR_FIT_PLANE_A, /* v: unit normal towards the other patch, in the axes of its part; offset */
     FLR_FIT_PLANE_B,
-    FLR_FIT_CURVE_A, /* the patch's curve. v: factor from heights to distances; what to subtract */
+    /* the patch's curve. v: factor from heights to distances; what to subtract, and what for each radian that b is turned
+     * from the reference pose; the largest bound it gives */
+    FLR_FIT_CURVE_A,
     FLR_FIT_CURVE_B,
     FLR_FIT_FACES_A, /* the planes of all faces */
     FLR_FIT_FACES_B
@@ -49,14 +51,21 @@ typedef struct flr_fit_lists {
     float *cover;              /* [patches of b]: nothing else is nearer at the reference pose */
     float *moved; /* [patches of b]: how far from its reference pose any point is now */
     flr_fit_suspect *suspects; /* [FLR_FIT_GROUPS x capacity] */
-    double margin;             /* metres: how much more than what is asked a list covers */
+    /* What is known of all entries at two poses, so that it is computed once: at the end of a motion it is needed by its
+     * check, by the query there, and by the check of the next motion. NAN: not computed yet */
+    float *known[2];               /* [FLR_FIT_GROUPS x capacity] */
+    flr_pose known_at[2];          /* T_a_b; all zero: none */
+    uint32_t used[FLR_FIT_GROUPS]; /* entries of each group */
+    int latest;                    /* of the two poses, which was asked for last */
+    double margin;                 /* metres: how much more than what is asked a list covers */
 } flr_fit_lists;
 
 struct flr_fit_pair {
     const flr_fit *parts[2];
     const flr_fit_kernel *kernel;
-    flr_fit_near *near[2]; /* [samples] of a and b; valid for patches that are touched */
-    float *far[2];         /* [samples], the same: metres, what is farther does not matter */
+    flr_fit_near *near[2]; /* [samples] of a and b; valid for patches that have found something */
+    float
+        *far[2]; /* [samples], of those that are touched: metres, what is farther does not matter */
     uint32_t *
         shell_of[2]; /* [vertices] of a and b: which piece that hangs together, by a vertex of it */
     int8_t *
@@ -64,6 +73,7 @@ struct flr_fit_pair {
     flr_fit_lanes *lanes[2];  /* samples of a and b, 16 of the same patch side by side */
     uint32_t *first_lanes[2]; /* [patches] of a and b */
     uint64_t *touched[2];     /* bits of patches whose samples are near something */
+    uint64_t *found[2];       /* the same: some of them have found a triangle */
     flr_fit_track track;
     flr_fit_lists lists;
     int8_t *side[2]; /* [vertices] of a and b: 1 inside the other part, -1 outside, 0 not known */
@@ -101,6 +111,8 @@ struct flr_fit_query {
     bool found;
     flr_fit_queue queue;
     uint64_t work, max_work;
+    double turned[FLR_FIT_GROUPS]; /* radians: of b, from the reference poses of the lists */
+    float *known;    /* of the pair's lists: what is known of their entries at this pose */
     double skipped2; /* squared metres: what was left out for lack of work is farther than this */
     void *context;   /* of the function called by the walk */
 };
@@ -108,13 +120,12 @@ struct flr_fit_query {
 /* a patch of b on its way through the patches of a */
 typedef struct flr_fit_visitor {
     uint32_t patch;
-    flr_vec3 centre;       /* in the frame of a */
-    flr_fit_lanes lanes;   /* in the axes of a, relative to its centre */
-    float low[3], high[3]; /* of the lanes */
+    flr_vec3 centre;     /* in the frame of a */
+    flr_fit_lanes lanes; /* in the axes of a, relative to its centre */
 } flr_fit_visitor;
 
 /* A patch of b as a sees it. */
-flr_fit_visitor flr_fit_visit(const flr_fit_query *q, uint32_t patch);
+void flr_fit_visit(const flr_fit_query *q, uint32_t patch, flr_fit_visitor *v);
 
 /* Calls `meet` for all patches of a that may be nearer than q->limit to a patch of b, one patch of b after the other. */
 typedef void (*flr_fit_meet)(flr_fit_query *q, uint32_t patch, const flr_fit_visitor *v);
@@ -128,6 +139,8 @@ bool flr_fit_walk_eight(flr_fit_query *q, flr_fit_meet meet, uint32_t entry, dou
 /* radians: lists are good while b is turned by less than this */
 #define FLR_FIT_TURN    0.05
 #define FLR_FIT_STRETCH 0.02 /* radians: motions are looked at in stretches that turn less */
+/* radians: from the reference pose of a list, at most, at any pose it is used for */
+#define FLR_FIT_MAX_TURN (FLR_FIT_TURN + 2 * FLR_FIT_STRETCH)
 
 /* a patch of b with what is needed to tell it from patches of a */
 typedef struct flr_fit_guest {
@@ -135,23 +148,32 @@ typedef struct flr_fit_guest {
     float axes[3][3];                    /* its own, in the axes of a */
     flr_fit_plane planes[FLR_FIT_LANES]; /* the same; if turned */
     bool turned;
+    double turn; /* radians: from the reference pose of its list */
 } flr_fit_guest;
 
 /* Makes the list of a group at a pose; false: there are more than it can hold. */
 bool flr_fit_make_list(flr_fit_pair *pair, uint32_t group, flr_pose T_a_b, double cover,
                        uint64_t *work);
 
-flr_fit_guest flr_fit_receive(const flr_fit_query *q, uint32_t patch);
+/* Sets q->known: what is known of the entries at the pose of the query. */
+void flr_fit_recall(flr_fit_query *q);
+void flr_fit_forget_bounds(flr_fit_lists *lists, int slot, uint32_t group);
 
-/* metres: at the pose of the query, the two patches are not nearer than this; may be negative. */
-double flr_fit_bound(const flr_fit_query *q, flr_fit_guest *guest, const flr_fit_entry *entry);
+/* The entries of a patch of b whose bound at the reference pose is below `far`: metres, at the pose of the query the two
+ * patches are not nearer than this; may be negative. Of other entries nothing is said. */
+const float *flr_fit_bounds(const flr_fit_query *q, uint32_t patch, float far);
 
-/* How much the surface of an entry of a patch of b bends; 1/metres. */
-double flr_fit_bend_of(const flr_fit_query *q, const flr_fit_entry *entry, uint32_t patch);
+/* metres: how much less the bound of an entry of a patch of b may be on the way from one pose to another than at both. Points
+ * move by `travel` and come nearer to a bent surface in between; b turns by `turn` radians. */
+double flr_fit_between(const flr_fit_query *q, const flr_fit_entry *entry, uint32_t patch,
+                       double travel, double turn);
 
 /* Memory for lists; false: there is none. */
 bool flr_fit_create_lists(flr_fit_pair *pair);
 void flr_fit_destroy_lists(flr_fit_pair *pair);
+
+/* How far b is turned from the reference poses of the lists, which are there. */
+void flr_fit_set_turned(flr_fit_query *q);
 
 /* Brings the lists up to the pose of the query, for all that is nearer than `limit`. False: they cannot hold it. */
 bool flr_fit_follow(flr_fit_query *q, double limit);

@@ -44,6 +44,7 @@ bool flr_fit_create_lists(flr_fit_pair *pair)
     l->margin = MARGIN * fmin(mean_radius(pair->parts[0]), mean_radius(b));
     l->entries = take(pair, &ok, entries, sizeof *l->entries);
     l->suspects = take(pair, &ok, entries, sizeof *l->suspects);
+    for (int i = 0; i < 2; i++) l->known[i] = take(pair, &ok, entries, sizeof *l->known[i]);
     l->first = take(pair, &ok, padded, sizeof *l->first);
     l->count = take(pair, &ok, padded, sizeof *l->count);
     l->x = take(pair, &ok, padded, sizeof *l->x);
@@ -64,8 +65,8 @@ bool flr_fit_create_lists(flr_fit_pair *pair)
 void flr_fit_destroy_lists(flr_fit_pair *pair)
 {
     flr_fit_lists *l = &pair->lists;
-    void *const all[] = {l->entries, l->suspects, l->first,  l->count, l->x,
-                         l->y,       l->z,        l->radius, l->cover, l->moved};
+    void *const all[] = {l->entries, l->suspects, l->first, l->count, l->x,        l->y,
+                         l->z,       l->radius,   l->cover, l->moved, l->known[0], l->known[1]};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
 
@@ -88,6 +89,7 @@ void flr_fit_pair_restore(flr_fit_pair *pair, const flr_fit_track *track)
 {
     uint64_t work = 0;
     pair->track = (flr_fit_track){.nearest = {0, 0}};
+    for (int i = 0; i < 2; i++) pair->lists.known_at[i] = (flr_pose){.p = {0, 0, 0}};
     if (!track || !is_valid(pair, track)) return;
     const flr_fit_track t = *track;
     for (uint32_t g = 0; g < FLR_FIT_GROUPS; g++)
@@ -134,6 +136,36 @@ static double used_up(const flr_fit_query *q, uint32_t group, double limit)
     return fmax((double)most, sine / FLR_FIT_TURN);
 }
 
+void flr_fit_set_turned(flr_fit_query *q)
+{
+    for (int g = 0; g < FLR_FIT_GROUPS; g++) {
+        const flr_quat turn =
+            flr_quat_mul(q->T_a_b.q, flr_quat_conjugate(q->pair->track.reference[g].q));
+        const double sine = sqrt(turn.x * turn.x + turn.y * turn.y + turn.z * turn.z);
+        q->turned[g] = 2 * sine * (1 + sine * sine) * (1 + 1e-9); /* asin x <= x + x^3 */
+    }
+}
+
+void flr_fit_forget_bounds(flr_fit_lists *l, int slot, uint32_t group)
+{
+    float *known = l->known[slot] + (size_t)group * l->capacity;
+    for (uint32_t i = 0; i < l->used[group]; i++) known[i] = NAN;
+}
+
+void flr_fit_recall(flr_fit_query *q)
+{
+    flr_fit_lists *l = &q->pair->lists;
+    int slot = 0;
+    while (slot < 2 && memcmp(&l->known_at[slot], &q->T_a_b, sizeof q->T_a_b)) slot++;
+    if (slot == 2) {
+        slot = 1 - l->latest;
+        l->known_at[slot] = q->T_a_b;
+        for (uint32_t g = 0; g < FLR_FIT_GROUPS; g++) flr_fit_forget_bounds(l, slot, g);
+    }
+    l->latest = slot;
+    q->known = l->known[slot];
+}
+
 bool flr_fit_follow(flr_fit_query *q, double limit)
 {
     double used[FLR_FIT_GROUPS];
@@ -153,6 +185,8 @@ bool flr_fit_follow(flr_fit_query *q, double limit)
             return false;
         if (!(used_up(q, g, limit) < 1)) return false;
     }
+    flr_fit_set_turned(q);
+    flr_fit_recall(q);
     return true;
 }
 
@@ -167,21 +201,17 @@ static uint32_t find_suspects(flr_fit_query *q)
         if (!l->count[i]) continue;
         const float limit = (float)((q->limit + (double)l->moved[i]) * (1 + 1e-6));
         const flr_fit_entry *entries = l->entries + l->first[i];
-        flr_fit_guest guest;
-        bool received = false;
         if (q->work > q->max_work) {
             q->skipped2 = 0;
             break;
         }
         q->work++;
+        const float *bounds = flr_fit_bounds(q, i, limit);
         for (uint32_t k = 0; k < l->count[i]; k++) {
             if (entries[k].bound >= limit) continue;
-            if (!received) guest = flr_fit_receive(q, i);
-            received = true;
             q->work += 1;
-            const double bound = flr_fit_bound(q, &guest, &entries[k]);
-            if (bound < q->limit)
-                l->suspects[count++] = (flr_fit_suspect){entries[k].patch, i, (float)bound};
+            if ((double)bounds[k] < q->limit)
+                l->suspects[count++] = (flr_fit_suspect){entries[k].patch, i, bounds[k]};
         }
     }
     return count;
@@ -191,7 +221,8 @@ void flr_fit_meet_near(flr_fit_query *q, flr_fit_meet_beyond meet)
 {
     flr_fit_suspect *s = q->pair->lists.suspects;
     const uint32_t count = find_suspects(q);
-    flr_fit_visitor v = {.patch = FLR_NONE};
+    flr_fit_visitor v;
+    v.patch = FLR_NONE;
     /* those that may be nearest first: the nearer the best, the less is left to do */
     for (uint32_t i = 0; i < SUSPECTS_FIRST && i < count; i++) {
         uint32_t least = i;
@@ -206,7 +237,7 @@ void flr_fit_meet_near(flr_fit_query *q, flr_fit_meet_beyond meet)
             q->skipped2 = 0;
             return;
         }
-        if (v.patch != s[i].b) v = flr_fit_visit(q, s[i].b);
+        if (v.patch != s[i].b) flr_fit_visit(q, s[i].b, &v);
         meet(q, s[i].a, &v, (double)s[i].bound);
     }
 }

@@ -21,14 +21,6 @@ static inline flr_vec3 flr_fit_on_segment(flr_vec3 p, flr_vec3 a, flr_vec3 u)
 /* The nearest point of a triangle; `distance2` gets its squared distance. */
 static inline flr_vec3 flr_fit_on_triangle(const flr_vec3 t[3], flr_vec3 p, double *distance2)
 {
-    /* the three sides */
-    flr_vec3 best = t[0];
-    double best2 = INFINITY;
-    for (int i = 0; i < 3; i++) {
-        const flr_vec3 q = flr_fit_on_segment(p, t[i], flr_vec3_sub(t[(i + 1) % 3], t[i]));
-        const double d2 = flr_vec3_length2(flr_vec3_sub(p, q));
-        if (d2 < best2) best2 = d2, best = q;
-    }
     /* the foot on the plane, where it lies within */
     const flr_vec3 u = flr_vec3_sub(t[1], t[0]), v = flr_vec3_sub(t[2], t[0]),
                    w = flr_vec3_sub(p, t[0]);
@@ -36,8 +28,19 @@ static inline flr_vec3 flr_fit_on_triangle(const flr_vec3 t[3], flr_vec3 p, doub
     const flr_vec3 n = flr_vec3_cross(u, v);
     const double nn = flr_vec3_dot(n, n), wu = flr_vec3_dot(w, u), wv = flr_vec3_dot(w, v);
     const double x = (vv * wu - uv * wv) / nn, y = (uu * wv - uv * wu) / nn;
+    flr_vec3 best = t[0];
+    double best2 = INFINITY;
     if (nn > 0 && x >= 0 && y >= 0 && x + y <= 1) {
-        const flr_vec3 q = flr_vec3_add_scaled(flr_vec3_add_scaled(t[0], x, u), y, v);
+        best = flr_vec3_add_scaled(flr_vec3_add_scaled(t[0], x, u), y, v);
+        best2 = flr_vec3_length2(flr_vec3_sub(p, best));
+    }
+    /* that is the nearest point, unless the triangle is so thin that rounding displaces it */
+    if (best2 < INFINITY && nn > 1e-3 * uu * vv) {
+        *distance2 = best2;
+        return best;
+    }
+    for (int i = 0; i < 3; i++) {
+        const flr_vec3 q = flr_fit_on_segment(p, t[i], flr_vec3_sub(t[(i + 1) % 3], t[i]));
         const double d2 = flr_vec3_length2(flr_vec3_sub(p, q));
         if (d2 < best2) best2 = d2, best = q;
     }

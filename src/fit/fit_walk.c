@@ -8,13 +8,12 @@ enum {
     FIT_PAIR_STACK = (FLR_FIT_WIDE - 1) * FLR_FIT_LEVELS + 1
 };
 
-flr_fit_visitor flr_fit_visit(const flr_fit_query *q, uint32_t patch)
+void flr_fit_visit(const flr_fit_query *q, uint32_t patch, flr_fit_visitor *v)
 {
     const flr_fit_patch *p = &q->parts[1]->patches[patch];
-    flr_fit_visitor v = {.patch = patch, .centre = flr_pose_apply(q->T_a_b, p->centre)};
-    q->kernel->move(&q->turn[1], &p->lanes, &v.lanes);
-    q->kernel->bounds(&v.lanes, v.low, v.high);
-    return v;
+    v->patch = patch;
+    v->centre = flr_pose_apply(q->T_a_b, p->centre);
+    q->kernel->move(&q->turn[1], &p->lanes, &v->lanes);
 }
 
 /* a box in the frame of a, enlarged by the limit */
@@ -110,11 +109,14 @@ static void walk_boxes(flr_fit_query *q, flr_fit_meet meet, uint32_t entry, cons
 static void walk_patch(flr_fit_query *q, flr_fit_meet meet, uint32_t patch, const uint32_t list[],
                        uint32_t count)
 {
-    const flr_fit_visitor v = flr_fit_visit(q, patch);
+    flr_fit_visitor v;
+    float low[3], high[3];
+    flr_fit_visit(q, patch, &v);
+    q->kernel->bounds(&v.lanes, low, high);
     double centre[3] = {v.centre.x, v.centre.y, v.centre.z}, half[3];
     for (int k = 0; k < 3; k++) {
-        half[k] = 0.5 * ((double)v.high[k] - (double)v.low[k]);
-        centre[k] += 0.5 * ((double)v.high[k] + (double)v.low[k]);
+        half[k] = 0.5 * ((double)high[k] - (double)low[k]);
+        centre[k] += 0.5 * ((double)high[k] + (double)low[k]);
     }
     const room r = room_of(q, centre, half);
     q->work += 2;

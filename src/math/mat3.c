@@ -25,15 +25,6 @@ flr_vec3 flr_vec3_perpendicular(flr_vec3 a)
     return flr_vec3_normalize(flr_vec3_cross(n, axis));
 }
 
-flr_mat3 flr_mat3_mul(flr_mat3 a, flr_mat3 b)
-{
-    flr_mat3 r;
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            r.m[i][j] = a.m[i][0] * b.m[0][j] + a.m[i][1] * b.m[1][j] + a.m[i][2] * b.m[2][j];
-    return r;
-}
-
 /* the largest entry by amount */
 static double largest_of(flr_mat3 m)
 {

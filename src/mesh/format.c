@@ -13,6 +13,7 @@ const char *flr_mesh_format_name(flr_mesh_format format)
                                         [FLR_FORMAT_OBJ] = "OBJ",
                                         [FLR_FORMAT_PLY] = "PLY",
                                         [FLR_FORMAT_ITRI] = "ITRI",
+                                        [FLR_FORMAT_VRML] = "VRML or Inventor",
                                         [FLR_FORMAT_FOREIGN] = "foreign format"};
     bool known = (size_t)format < sizeof names / sizeof *names && names[format];
     return known ? names[format] : "unknown format";
@@ -93,17 +94,9 @@ static bool is_itri_by_text(const format_look *file)
 /* the first bytes of foreign formats that cannot be mistaken */
 static bool is_foreign_by_text(const format_look *file)
 {
-    static const char *const starts[] = {"glTF",
-                                         "ISO-10303-21",
-                                         "PK\3\4",
-                                         "<?xml",
-                                         "AC3D",
-                                         "Kaydara FBX",
-                                         "OFF\n",
-                                         "#VRML",
-                                         "COFF\n",
-                                         "CASCADE Topol",
-                                         "DBRep_DrawableShape"};
+    static const char *const starts[] = {"glTF",          "ISO-10303-21",       "PK\3\4", "<?xml",
+                                         "AC3D",          "Kaydara FBX",        "OFF\n",  "COFF\n",
+                                         "CASCADE Topol", "DBRep_DrawableShape"};
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
         if (begins(file, starts[i])) return true;
     return false;
@@ -125,6 +118,7 @@ flr_mesh_format flr_mesh_format_of(const char *path, const uint8_t *bytes, size_
         return FLR_FORMAT_STL_BINARY;
     if (begins(&file, "ply\n") || begins(&file, "ply\r")) return FLR_FORMAT_PLY;
     if (stl_word(&file)) return is_text(&file) ? FLR_FORMAT_STL_ASCII : FLR_FORMAT_STL_BINARY;
+    if (begins(&file, "#VRML") || begins(&file, "#Inventor")) return FLR_FORMAT_VRML;
     if (is_foreign_by_text(&file)) return FLR_FORMAT_FOREIGN;
 
     // what its name says
@@ -132,6 +126,7 @@ flr_mesh_format flr_mesh_format_of(const char *path, const uint8_t *bytes, size_
     if (ends(path, ".obj")) return FLR_FORMAT_OBJ;
     if (ends(path, ".ply")) return FLR_FORMAT_PLY;
     if (ends(path, ".itri")) return FLR_FORMAT_ITRI;
+    if (ends(path, ".wrl") || ends(path, ".iv")) return FLR_FORMAT_VRML;
     if (flr_import_knows(path)) return FLR_FORMAT_FOREIGN;
 
     // what it looks like

@@ -61,6 +61,8 @@ static flr_result read_format(flr_reader *reader, flr_mesh_format format)
         return flr_read_ply(reader);
     case FLR_FORMAT_ITRI:
         return flr_read_itri(reader);
+    case FLR_FORMAT_VRML:
+        return flr_read_vrml(reader);
     case FLR_FORMAT_FOREIGN:
         return flr_fail(reader->error, FLR_UNSUPPORTED,
                         "%s: a format that only the import helper reads; open it with "
@@ -72,7 +74,8 @@ static flr_result read_format(flr_reader *reader, flr_mesh_format format)
     return flr_fail(
         reader->error, FLR_BAD_INPUT,
         "%s: not a mesh file that feeler knows by its first bytes or its name. It reads "
-        "STL, OBJ, PLY and ITRI itself, STEP, IGES, BREP, glTF, 3MF and others through "
+        "STL, OBJ, PLY, ITRI, VRML and Inventor itself, STEP, IGES, BREP, glTF, 3MF and others "
+        "through "
         "feeler-import (feeler doctor lists them); save it as one of these where it was "
         "made, and unpack archives first",
         reader->name);

@@ -63,5 +63,6 @@ flr_result flr_read_stl_ascii(flr_reader *reader);
 flr_result flr_read_obj(flr_reader *reader);
 flr_result flr_read_ply(flr_reader *reader);
 flr_result flr_read_itri(flr_reader *reader);
+flr_result flr_read_vrml(flr_reader *reader);
 
 #endif

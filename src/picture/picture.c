@@ -120,7 +120,7 @@ static double place(flr_camera *camera, const flr_picture_def *def, const flr_bo
 {
     const double aspect = (double)camera->width / camera->height, part = 1 - 2 * margin;
     camera->perspective = view_angle > 0;
-    const double tangent = tan(view_angle * (3.14159265358979 / 360));
+    const double tangent = tan(view_angle * (FLR_PI / 360));
     picture_extent fit = {.t = tangent * aspect * part, .s = tangent * part};
     each_point(camera, def, focus, widen, &fit);
     picture_extent all = {0};

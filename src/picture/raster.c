@@ -297,7 +297,7 @@ flr_result flr_raster_part(const flr_raster *target, const flr_picture_def *def,
     double plane[4] = {0, 0, 0, 0};
     const bool cut = def->cut && !part->whole;
     if (cut) flr_camera_cut(target->camera, def, plane);
-    const float crease = cosf((float)(def->crease * 3.14159265358979 / 180));
+    const float crease = cosf((float)(def->crease * FLR_PI / 180));
     const uint32_t tag = ((uint32_t)index + 1) * 2;
 
     for (uint32_t t = 0; t < mesh->triangle_count; t++) {

@@ -2,15 +2,20 @@
  *
  * Workers search apart, each with its own random numbers, in rounds of the same number of samples. Of those that found a
  * path in a round, the first counts: the path depends on seed and number of threads, not on which thread was faster. */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/parallel.h"
+#include "plan/plan_field.h"
 #include "plan/plan_tree.h"
 
 enum {
-    ROUND = 100,
-    GUIDED_NODES = 24,
+    FIRST_GUIDED = 1,
+    FIRST_FIELD = 500000, /* nodes */
+    FIELD_GROWTH = 3,
+    MAX_FIELD = 4000000,
+    ROUNDS_OF_A_FIELD = 2,
     SOLE_NODES = 6,
     MAX_SOLE_TRIES = 6,
     LEG_TRIES = 40,
@@ -132,43 +137,83 @@ static flr_result check_goal(flr_plan_worker *w, flr_plan_result *result, flr_er
 
 /* ---- searching ---- */
 
+struct plan_job;
+
+/* When a worker ends. */
+typedef struct plan_end {
+    struct plan_job *job;
+    unsigned index; /* of the worker */
+    atomic_bool found;
+} plan_end;
+
 typedef struct plan_job {
     const flr_plan_def *def;
     const flr_plan_search *search;
     plan_clock clock;
     unsigned threads;
-    flr_plan_worker *workers; /* [threads] */
+    unsigned worker_count;    /* one more than threads */
+    flr_plan_worker *workers; /* the first is the guided search */
+    plan_end *ends;           /* [worker_count] */
     flr_plan_worker *winner;
+    flr_plan_field *field; /* NULL: not needed so far */
+    uint32_t field_nodes;
 } plan_job;
 
-static flr_result grow_one(void *context, size_t piece, unsigned thread)
+/* A path of an earlier worker counts before those of later ones: these need not go on. */
+static bool not_needed(void *context)
+{
+    const plan_end *end = context;
+    const plan_job *j = end->job;
+    for (unsigned i = 0; i < end->index; i++)
+        if (atomic_load_explicit(&j->ends[i].found, memory_order_relaxed)) return true;
+    return time_is_up((void *)&j->clock);
+}
+
+/* The first piece is the guided search, the others attempts of the random one. */
+static flr_result search_piece(void *context, size_t piece, unsigned thread)
 {
     (void)thread;
     plan_job *j = context;
-    flr_plan_grow(&j->workers[piece], ROUND);
-    return j->workers[piece].no_memory ? FLR_NO_MEMORY : FLR_OK;
+    flr_plan_worker *w = &j->workers[piece];
+    if (piece == 0)
+        flr_plan_guided_next(w);
+    else
+        flr_plan_relax(w);
+    if (w->found) atomic_store_explicit(&j->ends[piece].found, true, memory_order_relaxed);
+    return w->no_memory ? FLR_NO_MEMORY : FLR_OK;
 }
 
 static uint64_t poses_of(const plan_job *j)
 {
     uint64_t sum = 0;
-    for (unsigned i = 0; i < j->threads; i++)
+    for (unsigned i = 0; i < j->worker_count; i++)
         sum += (uint64_t)j->workers[i].trees[0].count + j->workers[i].trees[1].count;
     return sum;
 }
 
-/* The tree that guided moves left is where the others begin, too. */
-static bool share_tree(plan_job *j)
+static bool take_winner(plan_job *j)
 {
-    const flr_plan_tree *first = &j->workers[0].trees[0];
-    for (unsigned i = 1; i < j->threads; i++) {
-        flr_plan_tree *tree = &j->workers[i].trees[0];
-        for (uint32_t k = 1; k < first->count; k++)
-            if (flr_plan_tree_add(tree, j->workers[i].space, first->nodes[k].T,
-                                  first->nodes[k].parent, first->nodes[k].centre) == FLR_NONE)
-                return false;
+    for (unsigned i = 0; i < j->worker_count && !j->winner; i++)
+        if (j->workers[i].found) j->winner = &j->workers[i];
+    return j->winner != NULL;
+}
+
+/* A field for the random search: coarse at first, finer where that has not led to a path. */
+static flr_result refine(plan_job *j, flr_error *error)
+{
+    if (j->field_nodes >= MAX_FIELD) return FLR_OK;
+    j->field_nodes = j->field_nodes ? j->field_nodes * FIELD_GROWTH : FIRST_FIELD;
+    flr_plan_field_destroy(j->field);
+    flr_result result =
+        flr_plan_field_create(j->workers[0].space, j->field_nodes, &j->field, error);
+    for (unsigned i = 0; i < j->worker_count; i++) {
+        j->ends[i].job = j, j->ends[i].index = i;
+        if (i == 0) continue;
+        j->workers[i].field = j->field;
+        j->workers[i].give_up = j->workers[i].space->give_up = not_needed;
+        j->workers[i].give_up_context = j->workers[i].space->give_up_context = &j->ends[i];
     }
-    return true;
+    return result;
 }
 
 static flr_result search_all(plan_job *j, flr_error *error)
@@ -176,22 +221,16 @@ static flr_result search_all(plan_job *j, flr_error *error)
     flr_plan_worker *first = &j->workers[0];
     report(&j->clock, 0);
     set_end(first, guided_is_up, &j->clock);
-    flr_plan_guided(first, GUIDED_NODES);
+    flr_plan_guided(first, FIRST_GUIDED);
     set_end(first, time_is_up, &j->clock);
-    if (first->no_memory || !share_tree(j))
-        return flr_fail(error, FLR_NO_MEMORY, "no memory to plan");
-    if (first->found) {
-        j->winner = first;
-        return FLR_OK;
-    }
-    while (!time_is_up(&j->clock)) {
-        flr_result result = flr_parallel_for(j->threads, j->threads, grow_one, j);
+    if (first->no_memory) return flr_fail(error, FLR_NO_MEMORY, "no memory to plan");
+    if (take_winner(j) || j->search->quick || time_is_up(&j->clock)) return FLR_OK;
+    for (uint32_t round = 0; !time_is_up(&j->clock); round++) {
+        flr_result result = round % ROUNDS_OF_A_FIELD ? FLR_OK : refine(j, error);
+        if (result != FLR_OK) return result;
+        result = flr_parallel_for(j->threads, j->worker_count, search_piece, j);
         if (result != FLR_OK) return flr_fail(error, result, "no memory to plan");
-        for (unsigned i = 0; i < j->threads; i++)
-            if (j->workers[i].found) {
-                j->winner = &j->workers[i];
-                return FLR_OK;
-            }
+        if (take_winner(j)) return FLR_OK;
         report(&j->clock, poses_of(j));
     }
     return FLR_OK;
@@ -296,7 +335,7 @@ static flr_result find_blockers(const plan_job *j, flr_plan_result *r, flr_error
     if (!all) return flr_fail(error, FLR_NO_MEMORY, "no memory to plan");
     for (uint32_t o = 0; o < count; o++) {
         all[o].obstacle = o;
-        for (unsigned i = 0; i < j->threads; i++) {
+        for (unsigned i = 0; i < j->worker_count; i++) {
             if (!all[o].stops) all[o].at = j->workers[i].stop_at[o];
             all[o].stops += j->workers[i].stops[o];
         }
@@ -318,7 +357,7 @@ static void measure_progress(const plan_job *j, flr_plan_result *r)
 {
     const flr_plan_space *s = j->workers[0].space;
     const flr_vec3 start = flr_pose_apply(j->search->from, s->centre);
-    for (unsigned i = 0; i < j->threads; i++)
+    for (unsigned i = 0; i < j->worker_count; i++)
         for (uint32_t k = 0; k < j->workers[i].trees[0].count; k++)
             r->reached =
                 fmax(r->reached, flr_vec3_distance(j->workers[i].trees[0].nodes[k].middle, start));
@@ -342,10 +381,16 @@ flr_result flr_plan_find(flr_env *env, const flr_plan_def *def, const flr_plan_s
                   .clock = {.env = env, .search = search, .begin = flr_clock_ns(env)},
                   .threads = flr_parallel_threads(search->threads)};
     *result = (flr_plan_result){0};
-    j.workers = calloc(j.threads, sizeof *j.workers);
-    if (!j.workers) return flr_fail(error, FLR_NO_MEMORY, "no memory to plan");
+    j.worker_count = j.threads + 1;
+    j.workers = calloc(j.worker_count, sizeof *j.workers);
+    j.ends = calloc(j.worker_count, sizeof *j.ends);
+    if (!j.workers || !j.ends) {
+        free(j.workers);
+        free(j.ends);
+        return flr_fail(error, FLR_NO_MEMORY, "no memory to plan");
+    }
     flr_result code = FLR_OK;
-    for (unsigned i = 0; i < j.threads && code == FLR_OK; i++) {
+    for (unsigned i = 0; i < j.worker_count && code == FLR_OK; i++) {
         code =
             flr_plan_worker_begin(&j.workers[i], def, search, search->seed * 1000003u + i, error);
         if (code == FLR_OK) set_end(&j.workers[i], time_is_up, &j.clock);
@@ -355,14 +400,16 @@ flr_result flr_plan_find(flr_env *env, const flr_plan_def *def, const flr_plan_s
     if (code == FLR_OK && j.winner) code = finish_path(&j, result, error);
     if (code == FLR_OK && !result->poses) {
         measure_progress(&j, result);
-        code = find_blockers(&j, result, error);
+        if (!search->quick) code = find_blockers(&j, result, error);
     }
-    for (unsigned i = 0; i < j.threads; i++) result->moves += j.workers[i].moves;
+    for (unsigned i = 0; i < j.worker_count; i++) result->moves += j.workers[i].moves;
     result->nodes = poses_of(&j);
     result->stopped = j.clock.stopped;
     result->seconds = seconds_of(&j.clock);
-    for (unsigned i = 0; i < j.threads; i++) flr_plan_worker_end(&j.workers[i]);
+    for (unsigned i = 0; i < j.worker_count; i++) flr_plan_worker_end(&j.workers[i]);
     free(j.workers);
+    free(j.ends);
+    flr_plan_field_destroy(j.field);
     if (code != FLR_OK) flr_plan_result_free(result);
     return code;
 }

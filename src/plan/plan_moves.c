@@ -9,14 +9,7 @@
 #include "math/jacobi.h"
 #include "plan/plan_tree.h"
 
-enum {
-    MAX_LEGS = 5,
-    MAX_QUEUE = 256,
-    MAX_PIECES = 600,
-    MAX_LOOKS = 100,
-    PIECES_OF_A_TURN = 8,
-    MAX_SCAN = 200
-};
+enum { MAX_LEGS = 5, MAX_PIECES = 600, MAX_LOOKS = 100, PIECES_OF_A_TURN = 8, MAX_SCAN = 200 };
 
 flr_vec3 flr_plan_direction(uint32_t i)
 {
@@ -200,16 +193,13 @@ flr_plan_freedom flr_plan_look_around(flr_plan_worker *worker, flr_pose T)
 
 /* ---- poses from which more moves are tried ---- */
 
-typedef struct guided_queue {
-    uint32_t nodes[MAX_QUEUE], legs[MAX_QUEUE];
-    uint32_t count;
-} guided_queue;
+typedef flr_plan_queue guided_queue;
 
 /* Poses near one that is there already are left out. */
 static void enqueue(const flr_plan_worker *w, guided_queue *q, uint32_t node, uint32_t legs)
 {
     const flr_plan_node *nodes = w->trees[0].nodes;
-    if (q->count == MAX_QUEUE || legs > MAX_LEGS) return;
+    if (q->count == FLR_PLAN_MAX_QUEUE || legs > MAX_LEGS) return;
     for (uint32_t i = 0; i < q->count; i++)
         if (flr_plan_apart(w->space, nodes[q->nodes[i]].T, nodes[node].T) < 0.03 * w->space->size)
             return;
@@ -430,10 +420,10 @@ static void try_node(flr_plan_worker *w, guided_queue *q, uint32_t index)
     }
 }
 
-void flr_plan_guided(flr_plan_worker *worker, uint32_t max_nodes)
+void flr_plan_straight(flr_plan_worker *worker)
 {
     flr_plan_tree *tree = &worker->trees[0];
-    guided_queue q = {.count = 1}; // the start
+    worker->queue = (flr_plan_queue){.count = 1}; // the start
     worker->method = FLR_PLAN_STRAIGHT;
     if (worker->search->to_given) {
         const flr_plan_motion motion = {tree->nodes[0].T, worker->search->to,
@@ -447,15 +437,26 @@ void flr_plan_guided(flr_plan_worker *worker, uint32_t max_nodes)
             return;
         }
     }
-    // one straight move first: it is what most parts need
     for (uint32_t i = 0; i < FLR_PLAN_DIRECTIONS && !worker->found; i++) {
         if (worker->give_up(worker->give_up_context)) return;
-        go_straight(worker, &q, 1, 0, flr_plan_direction(i));
+        go_straight(worker, &worker->queue, 1, 0, flr_plan_direction(i));
     }
-    if (worker->found) return;
+}
+
+bool flr_plan_guided_next(flr_plan_worker *worker)
+{
+    flr_plan_queue *q = &worker->queue;
     worker->method = FLR_PLAN_LEGS;
-    for (uint32_t i = 0; i < q.count && i < max_nodes; i++) {
+    if (q->next >= q->count) return false;
+    try_node(worker, q, q->next++);
+    return true;
+}
+
+void flr_plan_guided(flr_plan_worker *worker, uint32_t max_nodes)
+{
+    flr_plan_straight(worker);
+    for (uint32_t i = 0; i < max_nodes; i++) {
         if (worker->found || worker->no_memory || worker->give_up(worker->give_up_context)) return;
-        try_node(worker, &q, i);
+        if (!flr_plan_guided_next(worker)) return;
     }
 }

@@ -128,6 +128,15 @@ static flr_plan_twist scaled(flr_plan_twist by, double factor)
     return (flr_plan_twist){flr_vec3_scale(by.turn, factor), flr_vec3_scale(by.move, factor)};
 }
 
+flr_plan_twist flr_plan_push(const flr_plan_space *s, flr_vec3 point, flr_vec3 normal,
+                             flr_vec3 middle, double by)
+{
+    const double inertia = 0.36 * s->radius * s->radius;
+    const flr_vec3 moment = flr_vec3_cross(flr_vec3_sub(point, middle), normal);
+    const double push = by / (1 + flr_vec3_length2(moment) / inertia);
+    return (flr_plan_twist){flr_vec3_scale(moment, push / inertia), flr_vec3_scale(normal, push)};
+}
+
 /* Takes away what goes against the constraints, and lifts off them a little. */
 static flr_plan_twist project(const flr_plan_space *s, flr_plan_twist by,
                               const slide_constraint *constraints, uint32_t count)
@@ -168,10 +177,10 @@ static void add_constraint(slide_constraint *constraints, uint32_t *count,
         (slide_constraint){stop->place.normal, flr_vec3_cross(arm, stop->place.normal)};
 }
 
-uint32_t flr_plan_extend(flr_plan_worker *w, flr_plan_tree *tree, uint32_t node, flr_pose target,
-                         double max_travel, bool *there)
+uint32_t flr_plan_extend_by(const flr_plan_space *s, flr_plan_tree *tree, uint32_t node,
+                            flr_pose target, double max_travel, double least, flr_plan_trial trial,
+                            void *context, bool *there)
 {
-    const flr_plan_space *s = w->space;
     slide_constraint constraints[MAX_CONSTRAINTS];
     uint32_t count = 0;
     *there = false;
@@ -186,106 +195,39 @@ uint32_t flr_plan_extend(flr_plan_worker *w, flr_plan_tree *tree, uint32_t node,
         const flr_pose from = tree->nodes[node].T;
         by = project(s, difference(s, from, target), constraints, count);
         const double travel = length_of(s, by);
-        if (travel < 2e-3 * s->size) break;
+        if (travel < 2 * least) break;
         const flr_plan_motion motion = {from, count ? flr_plan_displace(s, from, by) : target,
                                         s->centre};
-        const flr_plan_stop stop = flr_plan_try(w, &motion);
-        if (stop.free * travel > 1e-3 * s->size) {
+        const flr_plan_stop stop = trial(context, &motion);
+        if (stop.free * travel > least) {
             const flr_pose T = flr_fit_motion_pose(&motion, stop.free);
             const uint32_t next = flr_plan_tree_add(tree, s, T, node, s->centre);
-            if (next == FLR_NONE) {
-                w->no_memory = true;
-                return node;
-            }
+            if (next == FLR_NONE) return FLR_NONE;
             node = next;
         }
         if (stop.free == 1) {
             *there = whole && !count;
-            break;
+            if (!count) break;
+            // past what was in the way: straight on again
+            count = 0;
+            continue;
         }
         add_constraint(constraints, &count, &stop, tree->nodes[node].middle);
     }
     return node;
 }
 
-/* ---- samples ---- */
-
-static flr_pose centred_at(const flr_plan_space *s, flr_vec3 middle, flr_quat q)
+static flr_plan_stop try_exactly(void *context, const flr_plan_motion *motion)
 {
-    return (flr_pose){flr_vec3_sub(middle, flr_quat_rotate(q, s->centre)), q};
+    return flr_plan_try(context, motion);
 }
 
-/* Half of the samples are anywhere, the others near a pose that was reached, at all scales. */
-static flr_pose sample(flr_plan_worker *w, const flr_plan_tree *tree, const flr_plan_tree *other)
+uint32_t flr_plan_extend(flr_plan_worker *w, flr_plan_tree *tree, uint32_t node, flr_pose target,
+                         double max_travel, bool *there)
 {
-    const flr_plan_space *s = w->space;
-    flr_plan_random *r = &w->random;
-    const double kind = flr_plan_random_unit(r);
-    if (other->count && kind < 0.1) return other->nodes[flr_plan_random_u64(r) % other->count].T;
-    const flr_plan_node *node = &tree->nodes[flr_plan_random_u64(r) % tree->count];
-    if (kind < 0.4) {
-        const flr_box3 box = flr_box3_grow(s->box, s->radius);
-        flr_vec3 p;
-        p.x = box.low.x + flr_plan_random_unit(r) * (box.high.x - box.low.x);
-        p.y = box.low.y + flr_plan_random_unit(r) * (box.high.y - box.low.y);
-        p.z = box.low.z + flr_plan_random_unit(r) * (box.high.z - box.low.z);
-        return centred_at(s, p, flr_plan_random_turn(r));
-    }
-    // from the size down to a hundredth of it, turns and moves apart or together
-    const double scale = s->size * pow(10, -2 * flr_plan_random_unit(r));
-    flr_plan_twist by = {flr_vec3_scale(flr_plan_random_normal(r), scale / s->radius),
-                         flr_vec3_scale(flr_plan_random_normal(r), scale)};
-    if (kind < 0.55) by.turn = flr_vec3_zero();
-    if (kind > 0.85) by.move = flr_vec3_scale(by.move, 0.1);
-    return flr_plan_displace(s, node->T, by);
-}
-
-/* ---- growth ---- */
-
-/* Straight out from a node, along an axis or away from the middle; where that stops, there is a new node. */
-static void try_out(flr_plan_worker *w, uint32_t node)
-{
-    flr_plan_space *s = w->space;
-    flr_plan_tree *tree = &w->trees[0];
-    const uint32_t pick = (uint32_t)(flr_plan_random_u64(&w->random) % (FLR_PLAN_DIRECTIONS + 6));
-    flr_vec3 direction = flr_plan_direction(pick % FLR_PLAN_DIRECTIONS);
-    if (pick >= FLR_PLAN_DIRECTIONS)
-        direction =
-            flr_vec3_normalize(flr_vec3_sub(tree->nodes[node].middle, flr_box3_centre(s->box)));
-    if (!(flr_vec3_length2(direction) > 0.5)) return;
-    const flr_plan_motion motion = flr_plan_leave(s, tree->nodes[node].T, direction);
-    const flr_plan_stop stop = flr_plan_try(w, &motion);
-    if (stop.free < 1 && stop.free * flr_plan_travel(s, &motion) < 0.05 * s->size) return;
-    const uint32_t next =
-        flr_plan_tree_add(tree, s, flr_fit_motion_pose(&motion, stop.free), node, motion.centre);
-    if (next == FLR_NONE) {
-        w->no_memory = true;
-    } else {
-        flr_plan_arrive(w, next);
-    }
-}
-
-void flr_plan_grow(flr_plan_worker *worker, uint32_t rounds)
-{
-    flr_plan_space *s = worker->space;
-    const bool goal = worker->search->to_given;
-    worker->method = FLR_PLAN_TREE;
-    for (uint32_t i = 0; i < rounds && !worker->found && !worker->no_memory; i++) {
-        const int side = goal ? (int)(i % 2) : 0;
-        flr_plan_tree *tree = &worker->trees[side], *other = &worker->trees[!side];
-        bool there;
-        if (worker->give_up(worker->give_up_context)) return;
-        const flr_pose target = sample(worker, tree, other);
-        const uint32_t from = flr_plan_tree_nearest(tree, s, target, NULL);
-        const uint32_t node = flr_plan_extend(worker, tree, from, target, 0.5 * s->size, &there);
-        if (node == from) continue;
-        if (side == 0 && (!goal || i % 4 == 0)) try_out(worker, node);
-        if (!goal || worker->found) continue;
-        const flr_pose T = tree->nodes[node].T;
-        const uint32_t near = flr_plan_tree_nearest(other, s, T, NULL);
-        const uint32_t met = flr_plan_extend(worker, other, near, T, INFINITY, &there);
-        if (!there) continue;
-        worker->found = true;
-        worker->end[side] = node, worker->end[!side] = met;
-    }
+    const uint32_t end = flr_plan_extend_by(w->space, tree, node, target, max_travel,
+                                            1e-3 * w->space->size, try_exactly, w, there);
+    if (end != FLR_NONE) return end;
+    w->no_memory = true;
+    return node;
 }

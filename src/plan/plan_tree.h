@@ -59,12 +59,21 @@ typedef struct flr_plan_freedom {
     double play;             /* metres: mean distance of the contacts */
 } flr_plan_freedom;
 
+enum { FLR_PLAN_MAX_QUEUE = 256 };
+
+/* Poses from which guided moves are tried. */
+typedef struct flr_plan_queue {
+    uint32_t nodes[FLR_PLAN_MAX_QUEUE], legs[FLR_PLAN_MAX_QUEUE];
+    uint32_t count, next;
+} flr_plan_queue;
+
 /* One worker's search. */
 typedef struct flr_plan_worker {
     flr_plan_space *space;
     const flr_plan_search *search;
     flr_plan_tree trees[2]; /* from the start; from the goal, where one is given */
     flr_plan_random random;
+    flr_plan_queue queue;
     flr_fit_contact *contacts; /* [FLR_PLAN_CONTACTS] */
     uint64_t *stops;           /* [obstacle_count] */
     flr_vec3 *stop_at;         /* [obstacle_count] */
@@ -74,6 +83,8 @@ typedef struct flr_plan_worker {
     uint32_t end
         [2]; /* where the path ends: in the tree from the start; in that from the goal, or FLR_NONE */
     flr_plan_method method;
+    const struct flr_plan_field *field; /* shared; NULL: none yet */
+    uint32_t attempts;                  /* of the search with less than the clearance */
     /* asked now and then: is the end near? */
     bool (*give_up)(void *context);
     void *give_up_context;
@@ -101,16 +112,35 @@ enum { FLR_PLAN_DIRECTIONS = 26 };
 uint32_t flr_plan_extend(flr_plan_worker *worker, flr_plan_tree *tree, uint32_t node,
                          flr_pose target, double max_travel, bool *there);
 
+/* The same by any check of a motion; what is shorter than `least` is no move. FLR_NONE: no memory. */
+typedef flr_plan_stop (*flr_plan_trial)(void *context, const flr_plan_motion *motion);
+uint32_t flr_plan_extend_by(const flr_plan_space *space, flr_plan_tree *tree, uint32_t node,
+                            flr_pose target, double max_travel, double least, flr_plan_trial trial,
+                            void *context, bool *there);
+
 flr_plan_freedom flr_plan_look_around(flr_plan_worker *worker, flr_pose T);
 
 /* The pose after a motion of the body about its centre. */
 flr_pose flr_plan_displace(const flr_plan_space *space, flr_pose T, flr_plan_twist by);
 
-/* A few moves: straight ones along axes, and what the contacts allow, again and again. Ends after `max_nodes`. */
+/* The least motion that moves a point of the body by so much along a normal. */
+flr_plan_twist flr_plan_push(const flr_plan_space *space, flr_vec3 point, flr_vec3 normal,
+                             flr_vec3 middle, double by);
+
+/* Straight moves along axes from the start. What they reach is queued for guided moves. */
+void flr_plan_straight(flr_plan_worker *worker);
+/* All moves from the next pose of the queue: along axes, and what the contacts allow. False: there is none. */
+bool flr_plan_guided_next(flr_plan_worker *worker);
+/* Both, for up to `max_nodes` poses. */
 void flr_plan_guided(flr_plan_worker *worker, uint32_t max_nodes);
 
-/* A random search, `rounds` samples further. */
-void flr_plan_grow(flr_plan_worker *worker, uint32_t rounds);
+/* One attempt with less than the clearance, on the field (plan_relax.c). What it finds is a path in the first tree, checked
+ * exactly. */
+void flr_plan_relax(flr_plan_worker *worker);
+
+/* Follows poses exactly, sliding where they are too near, from the root of the first tree; the last of them is the end.
+ * Returns the number of poses that were reached (plan_repair.c). */
+size_t flr_plan_repair(flr_plan_worker *worker, const flr_pose *poses, size_t count);
 
 /* ---- what was found ---- */
 

@@ -19,7 +19,8 @@ bool flr_among_first(const flr_among *among, flr_vec3 a, flr_vec3 b, flr_among_h
     uint32_t of = 0;
     for (uint32_t i = 0; i < among->count; i++) {
         const flr_among_part *part = &among->parts[i];
-        if (!flr_probe_first(part->model, into(part, a), into(part, b), NULL, &found)) continue;
+        if (!flr_probe_first(part->model, into(part, a), into(part, b), part->witness, &found))
+            continue;
         if (found.t < best.t) best = found, of = i;
     }
     if (best.t > 1) return false;
@@ -36,7 +37,7 @@ bool flr_among_any(const flr_among *among, flr_vec3 a, flr_vec3 b)
 {
     for (uint32_t i = 0; i < among->count; i++) {
         const flr_among_part *part = &among->parts[i];
-        if (flr_probe_any(part->model, into(part, a), into(part, b), NULL)) return true;
+        if (flr_probe_any(part->model, into(part, a), into(part, b), part->witness)) return true;
     }
     return false;
 }
@@ -47,12 +48,12 @@ flr_carried flr_among_carry(const flr_among *settled, const flr_among_part *part
 {
     /* in the part's frame the proxy is what moves */
     flr_vec3 held = flr_pose_apply(T_part_world_before, before);
-    bool over = flr_probe_any(part->model, held, into(part, *at), NULL);
+    bool over = flr_probe_any(part->model, held, into(part, *at), part->witness);
     if (!over && !stuck) return FLR_CARRIED_NOT;
     flr_vec3 to = out_of(part, held);
     /* back in the part's frame that is `held`, but for rounding */
     if (!(flr_vec3_distance(to, hand) <= settled->range) || flr_among_any(settled, *at, to) ||
-        flr_probe_any(part->model, held, into(part, to), NULL))
+        flr_probe_any(part->model, held, into(part, to), part->witness))
         return over ? FLR_CARRIED_INTO : FLR_CARRIED_NOT;
     *at = to;
     return FLR_CARRIED;

@@ -16,6 +16,7 @@ typedef struct flr_among_part {
     flr_pose T_world_part, T_part_world; /* not read where `placed` is false */
     bool placed;                         /* false: part's frame and world's are the same */
     uint32_t number;                     /* for the caller */
+    flr_probe_witness *witness; /* what was hit last, which shortens a search; NULL: none */
 } flr_among_part;
 
 typedef struct flr_among {

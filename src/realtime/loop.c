@@ -29,6 +29,7 @@ flr_loop_def flr_default_loop_def(void)
     def.priority = 80;
     def.lock_memory = true;
     def.cpu = def.home = -1;
+    def.slow = 1;
     return def;
 }
 
@@ -57,6 +58,10 @@ static flr_result check(const flr_loop_def *def, flr_error *error)
         return flr_fail(error, FLR_BAD_ARGUMENT,
                         "loop: priority %d; choose 1 to 98, or 0 for an ordinary one",
                         def->priority);
+    if (def->slow < 1 || def->slow > 100 || (def->slow > 1 && def->paced))
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "loop: steps of %u periods; choose 1 to 100, and only free running",
+                        def->slow);
     for (uint32_t i = 0; i < def->device_count; i++) {
         FLR_ASSERT(def->devices[i]);
         flr_result result = flr_loop_check_device(def, def->devices[i], error);
@@ -74,9 +79,10 @@ static flr_result fill(flr_loop *loop, flr_error *error)
         loop->command = calloc(1, def->command_size);
     }
     if (def->state_size > 0) loop->state = flr_latest_create(def->state_size);
+    if (def->local) loop->haptics = flr_haptics_create(def->device_count);
     bool wants_commands = def->command && def->command_size > 0;
     if (!stats || (wants_commands && (!loop->commands || !loop->command)) ||
-        (def->state_size > 0 && !loop->state))
+        (def->state_size > 0 && !loop->state) || (def->local && !loop->haptics))
         return flr_fail(error, FLR_NO_MEMORY, "loop: out of memory");
     for (uint32_t i = 0; i < def->device_count; i++) {
         flr_guard_def guard = def->guard;
@@ -122,6 +128,7 @@ void flr_loop_destroy(flr_loop *loop)
     flr_ring_destroy(loop->commands);
     free(loop->command);
     flr_latest_destroy(loop->state);
+    flr_haptics_destroy(loop->haptics);
     flr_stats_free(&loop->stats);
     free(loop);
 }
@@ -165,8 +172,21 @@ static void take_commands(flr_loop *loop, flr_stats_frame *record)
     }
 }
 
+/* From the devices, or from the thread that serves them. */
 static void read_devices(flr_loop *loop, flr_loop_frame *frame, flr_stats_frame *record)
 {
+    frame->device_count = loop->def.device_count;
+    frame->wrenches = loop->wrenches;
+    if (loop->haptics) {
+        if (!loop->again) flr_haptics_read(loop, frame);
+        frame->samples = loop->haptics->samples;
+        frame->sent = loop->haptics->sent;
+        frame->models = loop->haptics->given;
+        for (uint32_t i = 0; i < loop->def.device_count; i++)
+            record->missed |= !loop->haptics->fresh[i];
+        loop->again = false;
+        return;
+    }
     for (uint32_t i = 0; i < loop->def.device_count; i++) {
         if (!loop->again)
             loop->fresh[i] =
@@ -174,9 +194,7 @@ static void read_devices(flr_loop *loop, flr_loop_frame *frame, flr_stats_frame 
         loop->wrenches[i] = (flr_wrench){{0, 0, 0}, {0, 0, 0}};
         record->missed |= !loop->fresh[i];
     }
-    frame->device_count = loop->def.device_count;
     frame->samples = loop->samples;
-    frame->wrenches = loop->wrenches;
     frame->sent = loop->sent;
     loop->again = false;
 }
@@ -204,13 +222,34 @@ static bool control_stalls(flr_loop *loop)
     return loop->stale > loop->stale_most || flr_stall_has_stalled(loop->stall);
 }
 
+uint32_t flr_loop_faults_of(const flr_device_info *info, uint32_t faults)
+{
+    return info->force > 0 || info->torque > 0 ? faults : faults & ~fading;
+}
+
+/* The step is done: its models are the newest ones. Free running, the devices were served from the ones before while it took
+ * `slow` periods. */
+static void leave_models(flr_loop *loop, const flr_loop_frame *frame, bool valid,
+                         flr_stats_frame *record)
+{
+    int64_t now = loop->def.paced ? flr_clock_ns(loop->def.env) : frame->time_ns;
+    const bool alone = !loop->haptics->made; /* nobody else serves them */
+    for (unsigned k = 0; alone && k < loop->def.slow; k++, now += loop->period_ns)
+        record->detail.faults |= flr_haptics_serve(loop, now);
+    flr_haptics_publish(loop, now, valid);
+    record->fault = record->detail.faults & serious;
+}
+
 static void write_forces(flr_loop *loop, const flr_loop_frame *frame, bool valid,
                          flr_stats_frame *record)
 {
+    if (loop->haptics) {
+        leave_models(loop, frame, valid, record);
+        return;
+    }
     for (uint32_t i = 0; i < loop->def.device_count; i++) {
         const flr_device_info *info = flr_device_get_info(loop->def.devices[i]);
         int32_t button = info->dead_man;
-        bool forceful = info->force > 0 || info->torque > 0;
         flr_guard_input input = {
             .now_ns = loop->def.paced ? flr_clock_ns(loop->def.env) : frame->time_ns,
             .input_fresh = loop->fresh[i],
@@ -222,7 +261,7 @@ static void write_forces(flr_loop *loop, const flr_loop_frame *frame, bool valid
         flr_guard_step(loop->guards[i], &input, &output);
         loop->sent[i] = output.wrench;
         flr_loop_let_in(loop, i);
-        record->detail.faults |= forceful ? output.faults : output.faults & ~fading;
+        record->detail.faults |= flr_loop_faults_of(info, output.faults);
     }
     record->fault = record->detail.faults & serious;
 }
@@ -257,6 +296,7 @@ static bool one_frame(flr_loop *loop)
     int64_t stepped = flr_clock_ns(env);
     if (control_stalls(loop)) valid = false;
     write_forces(loop, &frame, valid, &record);
+    loop->next_ns += (int64_t)(loop->def.slow - 1) * loop->period_ns;
     int64_t written = flr_clock_ns(env);
 
     record.detail.read_ns = read - woken;
@@ -342,6 +382,14 @@ void flr_loop_get_stats(flr_loop *loop, flr_loop_stats *stats)
     flr_stats_read(&loop->stats, stats);
     stats->dropped = loop->commands ? flr_ring_dropped(loop->commands) : 0;
     stats->page_faults = atomic_load(&loop->threads.page_faults);
+    stats->served = loop->haptics ? atomic_load(&loop->haptics->served) : 0;
+    stats->stretched = loop->haptics ? atomic_load(&loop->haptics->stretched) : 0;
+}
+
+const flr_passivity *flr_loop_passivity(const flr_loop *loop, uint32_t device)
+{
+    FLR_ASSERT(loop && device < loop->def.device_count);
+    return loop->haptics ? &loop->haptics->passivity[device] : NULL;
 }
 
 const flr_histogram *flr_loop_compute(const flr_loop *loop)

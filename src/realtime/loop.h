@@ -8,6 +8,7 @@
 
 #include "feeler/base.h"
 #include "feeler/loop.h"
+#include "realtime/haptics.h"
 #include "realtime/stall.h"
 #include "realtime/stats.h"
 
@@ -60,9 +61,13 @@ struct flr_loop {
     bool fresh[FLR_LOOP_DEVICES];      /* gave a new sample in this frame */
     uint64_t beats, stale;             /* of control, and frames since they changed */
 
+    flr_haptics *haptics; /* NULL: devices are served once a frame */
     flr_stats stats;
     flr_loop_threads threads;
 };
+
+/* Faults of a guard that count for its device. */
+uint32_t flr_loop_faults_of(const flr_device_info *info, uint32_t faults);
 
 /* Frames until `frames` are done (0: no such end) or the end is asked for. */
 void flr_loop_frames(flr_loop *loop, uint64_t frames);

@@ -1,4 +1,4 @@
-/* the loop's thread, and the one that watches it */
+/* the loop's thread, the one that watches it, and the one that serves devices from local models */
 #include <errno.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -77,8 +77,29 @@ static void end_watchdog(flr_loop *loop)
     loop->threads.watchdog_made = false;
 }
 
+static void end_haptics(flr_loop *loop)
+{
+    if (!loop->haptics) return;
+    atomic_store(&loop->haptics->go_on, false);
+    if (loop->haptics->made) pthread_join(loop->haptics->thread, NULL);
+    loop->haptics->made = false;
+}
+
+/* 0 or an errno */
+static int begin_haptics(flr_loop *loop)
+{
+    flr_haptics *h = loop->haptics;
+    if (!h || !loop->def.paced || loop->def.device_count == 0) return 0;
+    atomic_store(&h->go_on, true);
+    h->made = true; // before it runs: the loop's thread must not serve devices, too
+    const int code = make_thread(&h->thread, flr_haptics_thread, loop);
+    h->made = code == 0;
+    return code;
+}
+
 static flr_result no_thread(flr_loop *loop, int code, flr_error *error)
 {
+    end_haptics(loop);
     end_watchdog(loop);
     atomic_store(&loop->threads.running, false);
     return flr_fail(error, code == ENOMEM || code == EAGAIN ? FLR_NO_MEMORY : FLR_DENIED,
@@ -107,6 +128,8 @@ flr_result flr_loop_start(flr_loop *loop, uint64_t frames, flr_error *error)
     int locked = loop->def.lock_memory ? flr_privileges_lock_memory() : 0;
     if (loop->def.lock_memory) flr_privileges_touch_program();
     t->locked = loop->def.lock_memory && locked == 0;
+    code = begin_haptics(loop);
+    if (code) return no_thread(loop, code, error);
     if (sem_init(&t->ready, 0, 0) != 0) return no_thread(loop, errno, error);
     code = make_thread(&t->loop, loop_thread, loop);
     t->loop_made = code == 0;
@@ -159,6 +182,7 @@ void flr_loop_stop(flr_loop *loop)
     FLR_ASSERT(loop);
     flr_loop_end(loop);
     flr_loop_wait(loop);
+    end_haptics(loop);
     if (loop->def.device_count > 0) fade_forces(loop);
     end_watchdog(loop);
     if (loop->threads.locked) flr_privileges_unlock_memory();

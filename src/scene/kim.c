@@ -235,6 +235,8 @@ flr_result flr_kim_read(const char *name, const void *bytes, size_t size,
         scene.name = *stem ? stem : "scene";
         scene.description = description;
         scene.unit = foot;
+        scene.devices = c.haptic ? FLR_SCENE_DEVICES_FORCE : FLR_SCENE_DEVICES_NONE;
+        scene.barrier = c.barrier;
         scene.parts = c.parts;
         scene.part_count = c.count;
         result = use(context, &scene, error);

@@ -14,6 +14,8 @@ typedef struct mjcf {
     const char *mesh_folder;
 } mjcf;
 
+enum { DEFAULTS = 1000 }; /* classes, which are looked through for each attribute */
+
 /* ---- attributes ---- */
 
 /* <default> of a class; none: the outermost one has no class, or is called main. */
@@ -40,9 +42,8 @@ static const char *look_up(const flr_xml *x, uint32_t element, const char *attri
         name = flr_xml_get(x, up, "childclass");
     uint32_t at = find_class(x, 0, name);
     if (at == FLR_XML_NONE) at = find_class(x, 0, NULL);
-    for (; at != FLR_XML_NONE && strcmp(x->elements[at].name, "default") == 0;
-         at = x->elements[at].parent) {
-        const uint32_t like = flr_xml_child(x, at, x->elements[element].name);
+    for (; at != FLR_XML_NONE && flr_xml_is(x, at, "default"); at = x->elements[at].parent) {
+        const uint32_t like = flr_xml_child(x, at, flr_xml_name(x, element));
         const char *usual = like == FLR_XML_NONE ? NULL : flr_xml_get(x, like, attribute);
         if (usual) return usual;
     }
@@ -176,8 +177,7 @@ static bool read_joint(const mjcf *m, uint32_t element, flr_pose T_world_body, f
 {
     const flr_xml *x = m->r->xml;
     const char *type = look_up(x, element, "type"), *limited = look_up(x, element, "limited");
-    const bool free =
-        strcmp(x->elements[element].name, "freejoint") == 0 || (type && strcmp(type, "free") == 0);
+    const bool free = flr_xml_is(x, element, "freejoint") || (type && strcmp(type, "free") == 0);
     const bool ball = type && strcmp(type, "ball") == 0, slide = type && strcmp(type, "slide") == 0;
     double p[3] = {0}, axis[3] = {0, 0, 1}, range[2] = {0}, friction = 0, damping = 0,
            stiffness = 0, rest = 0;
@@ -223,16 +223,13 @@ static bool read_joints(const mjcf *m, uint32_t body, const char *name, flr_pose
     uint32_t count = 0, done = 0;
     for (uint32_t j = flr_xml_child(x, body, NULL); j != FLR_XML_NONE;
          j = flr_xml_sibling(x, j, NULL))
-        count += strcmp(x->elements[j].name, "joint") == 0 ||
-                 strcmp(x->elements[j].name, "freejoint") == 0;
+        count += flr_xml_is(x, j, "joint") || flr_xml_is(x, j, "freejoint");
     const bool moving = count > 0 || (parent != FLR_XML_NONE && m->r->links[parent].moving);
     flr_joint joint = flr_default_joint();
     joint.point = T.p;
     for (uint32_t j = flr_xml_child(x, body, NULL); j != FLR_XML_NONE;
          j = flr_xml_sibling(x, j, NULL)) {
-        if (strcmp(x->elements[j].name, "joint") != 0 &&
-            strcmp(x->elements[j].name, "freejoint") != 0)
-            continue;
+        if (!flr_xml_is(x, j, "joint") && !flr_xml_is(x, j, "freejoint")) continue;
         if (!read_joint(m, j, T, &joint) ||
             !flr_robot_add_link(m->r, ++done == count ? name : "hidden link", T, true, link))
             return false;
@@ -291,7 +288,7 @@ static bool read_equalities(const mjcf *m)
     if (all == FLR_XML_NONE) return true;
     for (uint32_t e = flr_xml_child(x, all, NULL); e != FLR_XML_NONE;
          e = flr_xml_sibling(x, e, NULL)) {
-        const char *kind = x->elements[e].name, *one = flr_xml_get(x, e, "body1"),
+        const char *kind = flr_xml_name(x, e), *one = flr_xml_get(x, e, "body1"),
                    *other = flr_xml_get(x, e, "body2");
         const bool connect = strcmp(kind, "connect") == 0;
         if ((!connect && strcmp(kind, "weld") != 0) || !one) {
@@ -303,6 +300,11 @@ static bool read_equalities(const mjcf *m)
         if (b == FLR_XML_NONE || (other && a == FLR_XML_NONE))
             return flr_robot_fail(m->r, e, "there is no body \"%.60s\"",
                                   b == FLR_XML_NONE ? one : other);
+        if (!m->r->links[b].moving && (a == FLR_XML_NONE || !m->r->links[a].moving)) {
+            if (!flr_robot_note(m->r, e, "an equality of bodies that do not move is left out"))
+                return false;
+            continue;
+        }
         double anchor[3] = {0};
         if (!flr_robot_numbers(m->r, e, flr_xml_get(x, e, "anchor"), anchor, 3)) return false;
         flr_joint joint = flr_default_joint();
@@ -318,7 +320,7 @@ static bool read_equalities(const mjcf *m)
 bool flr_mjcf_read(flr_robot *r)
 {
     const flr_xml *x = r->xml;
-    mjcf m = {.r = r, .angle = 3.14159265358979323846 / 180, .euler = "xyz", .mesh_folder = ""};
+    mjcf m = {.r = r, .angle = FLR_DEGREE, .euler = "xyz", .mesh_folder = ""};
     for (uint32_t c = flr_xml_child(x, 0, "compiler"); c != FLR_XML_NONE;
          c = flr_xml_sibling(x, c, "compiler")) {
         const char *angle = flr_xml_get(x, c, "angle"), *order = flr_xml_get(x, c, "eulerseq"),
@@ -329,10 +331,15 @@ bool flr_mjcf_read(flr_robot *r)
         if (order) memcpy(m.euler, order, 4);
         if (folder) m.mesh_folder = folder;
     }
-    for (uint32_t i = 0; i < x->count; i++)
-        if (strcmp(x->elements[i].name, "include") == 0)
+    uint32_t defaults = 0;
+    for (uint32_t i = 0; i < x->count; i++) {
+        if (flr_xml_is(x, i, "include"))
             return flr_robot_fail(
                 r, i, "files that include others are not read; save the compiled model first");
+        defaults += flr_xml_is(x, i, "default");
+        if (defaults > DEFAULTS)
+            return flr_robot_fail(r, i, "more than %d classes of defaults", DEFAULTS);
+    }
     const uint32_t world = flr_xml_child(x, 0, "worldbody");
     if (world == FLR_XML_NONE) return flr_robot_fail(r, 0, "there is no <worldbody>");
     return read_body(&m, world, flr_pose_identity(), FLR_XML_NONE) && read_equalities(&m);

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "scene/robot_build.h"
 
-enum { SIDES = 32, ARC = 8 };
+enum { SIDES = 32, ARC = 8, NOTES = 200 };
 static const double MARKER = 1e-3; /* metres: of a link that has no shape */
 
 /* ---- saying ---- */
@@ -40,6 +40,8 @@ bool flr_robot_note(flr_robot *r, uint32_t element, const char *format, ...)
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
+    if (r->note_count == NOTES) return true;
+    if (++r->note_count == NOTES) snprintf(text, sizeof text, "there is more; it is not listed");
     const size_t before = r->notes ? strlen(r->notes) : 0;
     const size_t size = before + strlen(r->file) + strlen(text) + 32;
     char *notes = realloc(r->notes, size);
@@ -86,22 +88,42 @@ static bool is_taken(const flr_robot *r, const char *name)
     return false;
 }
 
+/* Gives a name that one of `count` others has the lowest free number from 2 on. Looks at each of them once. */
+static void make_unique(char name[FLR_ROBOT_NAME + 1], const char *names, size_t stride,
+                        uint32_t count)
+{
+    bool seen[FLR_ROBOT_PARTS + 3] = {false}, taken = false;
+    char first[FLR_ROBOT_NAME - 16], number[24];
+    flr_text_copy(first, sizeof first, name);
+    const size_t length = strlen(first);
+    for (const char *other = names; count > 0; count--, other += stride) {
+        taken = taken || strcmp(other, name) == 0;
+        if (strncmp(other, first, length) != 0 || other[length] != ':') continue;
+        const unsigned long n = strtoul(other + length + 1, NULL, 10);
+        snprintf(number, sizeof number, "%lu", n);
+        if (n < sizeof seen && strcmp(number, other + length + 1) == 0) seen[n] = true;
+    }
+    unsigned n = 2;
+    while (n + 1 < sizeof seen && seen[n]) n++;
+    if (taken) snprintf(name, FLR_ROBOT_NAME + 1, "%s:%u", first, n);
+}
+
+static bool too_many(const flr_robot *r, int most, const char *what)
+{
+    flr_fail(r->error, FLR_TOO_LARGE, "%s: more than %d %s", r->file, most, what);
+    return false;
+}
+
 bool flr_robot_add_link(flr_robot *r, const char *name, flr_pose T_world_link, bool moving,
                         uint32_t *link)
 {
     void *list = r->links;
-    if (r->link_count == FLR_ROBOT_LINKS) {
-        flr_fail(r->error, FLR_TOO_LARGE, "%s: more than %d links", r->file, FLR_ROBOT_LINKS);
-        return false;
-    }
+    if (r->link_count == FLR_ROBOT_LINKS) return too_many(r, FLR_ROBOT_LINKS, "links");
     if (!make_room(r, &list, &r->link_room, r->link_count, sizeof *r->links)) return false;
     r->links = list;
     flr_robot_link made = {.T_world_link = T_world_link, .moving = moving};
     flr_text_copy(made.name, sizeof made.name, name && *name ? name : "link");
-    char first[FLR_ROBOT_NAME - 16];
-    flr_text_copy(first, sizeof first, made.name);
-    for (unsigned number = 2; is_taken(r, made.name); number++)
-        snprintf(made.name, sizeof made.name, "%s:%u", first, number);
+    make_unique(made.name, r->links->name, sizeof *r->links, r->link_count);
     *link = r->link_count;
     r->links[r->link_count++] = made;
     return true;
@@ -111,7 +133,9 @@ bool flr_robot_add_part(flr_robot *r, uint32_t link, flr_mesh *mesh, flr_pose T_
                         uint32_t colour)
 {
     void *list = r->parts;
-    if (!make_room(r, &list, &r->part_room, r->part_count, sizeof *r->parts)) {
+    if (r->part_count == FLR_ROBOT_PARTS
+            ? !too_many(r, FLR_ROBOT_PARTS, "shapes")
+            : !make_room(r, &list, &r->part_room, r->part_count, sizeof *r->parts)) {
         flr_mesh_destroy(mesh);
         return false;
     }
@@ -128,18 +152,12 @@ bool flr_robot_add_joint(flr_robot *r, const char *name, uint32_t a, uint32_t b,
                          const flr_joint *joint)
 {
     void *list = r->joints;
+    if (r->joint_count == FLR_ROBOT_PARTS) return too_many(r, FLR_ROBOT_PARTS, "joints");
     if (!make_room(r, &list, &r->joint_room, r->joint_count, sizeof *r->joints)) return false;
     r->joints = list;
     flr_robot_joint made = {.a = a, .b = b, .joint = *joint};
-    char first[FLR_ROBOT_NAME - 16];
     flr_text_copy(made.name, sizeof made.name, name && *name ? name : "joint");
-    flr_text_copy(first, sizeof first, made.name);
-    unsigned number = 2;
-    for (uint32_t i = 0; i < r->joint_count; i++)
-        if (strcmp(r->joints[i].name, made.name) == 0) {
-            snprintf(made.name, sizeof made.name, "%s:%u", first, number++);
-            i = UINT32_MAX; /* compared with all again */
-        }
+    make_unique(made.name, r->joints->name, sizeof *r->joints, r->joint_count);
     r->joints[r->joint_count++] = made;
     return true;
 }
@@ -171,7 +189,7 @@ bool flr_robot_box(flr_robot *r, flr_vec3 size, flr_mesh **mesh)
 /* A point of what is turned about z. */
 static flr_vec3 around(const double at[2], int side)
 {
-    const double angle = 6.283185307179586 * side / SIDES;
+    const double angle = FLR_TWO_PI * side / SIDES;
     return flr_vec3_make(at[0] * cos(angle), at[0] * sin(angle), at[1]);
 }
 
@@ -181,11 +199,11 @@ bool flr_robot_round(flr_robot *r, double radius, double length, bool round_ends
     double outline[ROBOT_POINTS][2];
     int count = 0;
     for (int i = 0; round_ends && i <= ARC; i++) {
-        const double a = 1.5707963267948966 * i / ARC;
+        const double a = FLR_PI / 2 * i / ARC;
         outline[count][0] = radius * sin(a), outline[count++][1] = -length / 2 - radius * cos(a);
     }
     for (int i = ARC; round_ends && i >= 0; i--) {
-        const double a = 1.5707963267948966 * i / ARC;
+        const double a = FLR_PI / 2 * i / ARC;
         outline[count][0] = radius * sin(a), outline[count++][1] = length / 2 + radius * cos(a);
     }
     const double flat[4][2] = {
@@ -313,7 +331,7 @@ static flr_result write_meshes(const flr_robot *r, robot_texts *t, flr_error *er
 
 static void fill_scene(const flr_robot *r, robot_texts *t, flr_scene *scene)
 {
-    uint32_t *numbers = calloc(r->link_count + 1u, sizeof *numbers);
+    uint32_t numbers[FLR_ROBOT_LINKS] = {0}; /* given so far, by link */
     for (uint32_t i = 0; i < r->link_count; i++)
         if (r->links[i].parts > 1)
             t->groups[t->group_count++] =
@@ -322,11 +340,11 @@ static void fill_scene(const flr_robot *r, robot_texts *t, flr_scene *scene)
         const flr_robot_part *from = &r->parts[i];
         const flr_robot_link *link = &r->links[from->link];
         const bool several = link->parts > 1;
-        if (several)
-            snprintf(t->names[i], sizeof t->names[i], "%s:%u", link->name,
-                     numbers ? ++numbers[from->link] : i);
-        else
-            snprintf(t->names[i], sizeof t->names[i], "%s", link->name);
+        snprintf(t->names[i], sizeof t->names[i], "%s", link->name);
+        if (several) do /* another link may have such a name */
+                snprintf(t->names[i], sizeof t->names[i], "%s:%u", link->name,
+                         ++numbers[from->link]);
+            while (is_taken(r, t->names[i]));
         t->parts[i] = flr_default_scene_part();
         t->parts[i].name = t->names[i];
         t->parts[i].file = t->files[i];
@@ -344,7 +362,6 @@ static void fill_scene(const flr_robot *r, robot_texts *t, flr_scene *scene)
         if (from->a != FLR_XML_NONE) t->joints[i].a = r->links[from->a].name;
         t->joints[i].b = r->links[from->b].name;
     }
-    free(numbers);
     scene->parts = t->parts, scene->part_count = r->part_count;
     scene->groups = t->groups, scene->group_count = t->group_count;
     scene->joints = t->joints, scene->joint_count = r->joint_count;
@@ -372,7 +389,12 @@ static flr_result write_scene(const flr_robot *r, flr_scene_import_report *repor
         scene.unit = 1;
         scene.voxel = r->def->voxel;
         fill_scene(r, &t, &scene);
-        result = flr_scene_write(r->def->env, r->def->out, &scene, error);
+        flr_error why;
+        result = flr_scene_write(r->def->env, r->def->out, &scene, &why);
+        if (result == FLR_BAD_INPUT || result == FLR_BAD_ARGUMENT)
+            flr_fail(error, result, "%s: this robot makes no scene: %s", r->file, why.message);
+        else if (result != FLR_OK && error)
+            *error = why;
     }
     *report = (flr_scene_import_report){
         .parts = r->part_count, .groups = t.group_count, .shapes = r->part_count, .up = FLR_AXIS_Z};
@@ -410,8 +432,7 @@ bool flr_robot_recognize(flr_env *env, const char *path)
     bool robot = false;
     if (flr_file_read_all(env, path, FLR_XML_MAX_BYTES, &text, NULL) != FLR_OK) return false;
     if (flr_xml_parse(path, text.bytes, text.size, &xml, NULL) == FLR_OK) {
-        robot = strcmp(xml.elements[0].name, "mujoco") == 0 ||
-                strcmp(xml.elements[0].name, "robot") == 0;
+        robot = flr_xml_is(&xml, 0, "mujoco") || flr_xml_is(&xml, 0, "robot");
         flr_xml_free(&xml);
     }
     flr_blob_free(&text);
@@ -432,7 +453,7 @@ flr_result flr_robot_import(const flr_scene_import_def *def, flr_scene_import_re
     if (result != FLR_OK) return result;
     const char *slash = strrchr(r.file, '/');
     snprintf(r.folder, sizeof r.folder, "%.*s", slash ? (int)(slash + 1 - r.file) : 0, r.file);
-    const char *root = xml.elements[0].name;
+    const char *root = flr_xml_name(&xml, 0);
     bool ok = strcmp(root, "robot") == 0 ? flr_urdf_read(&r)
               : strcmp(root, "mujoco") == 0
                   ? flr_mjcf_read(&r)

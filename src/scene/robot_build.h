@@ -5,7 +5,12 @@
 #include "scene/robot.h"
 #include "scene/xml.h"
 
-enum { FLR_ROBOT_NAME = 200, FLR_ROBOT_LINKS = 2000, FLR_ROBOT_PATH = 4096 };
+enum {
+    FLR_ROBOT_NAME = 200,
+    FLR_ROBOT_LINKS = 2000,
+    FLR_ROBOT_PARTS = 4096, /* shapes of all links; also the limit of joints */
+    FLR_ROBOT_PATH = 4096
+};
 
 /* A rigid body of a robot: one part, or several as a rigid group. */
 typedef struct flr_robot_link {
@@ -40,6 +45,7 @@ typedef struct flr_robot {
     flr_robot_joint *joints;
     uint32_t link_count, link_room, part_count, part_room, joint_count, joint_room;
     char *notes; /* lines */
+    uint32_t note_count;
     flr_error *error;
 } flr_robot;
 

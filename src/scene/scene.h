@@ -44,6 +44,13 @@ enum {
 
 #define FLR_SCENE_NO_COLOUR UINT32_MAX
 
+/* What a part is to the others. */
+typedef enum flr_part_use {
+    FLR_PART_USE_SOLID,   /* touches them */
+    FLR_PART_USE_PASS,    /* they pass through it; it is seen and measured all the same */
+    FLR_PART_USE_KEEP_OUT /* a zone that none of them may enter: touches like a part, never moves */
+} flr_part_use;
+
 /* One part: a mesh in a place. */
 typedef struct flr_scene_part {
     const char *name;      /* unique in the scene, not empty */
@@ -54,6 +61,7 @@ typedef struct flr_scene_part {
     bool moving;           /* may be picked up; default false: part of the static scene */
     bool hollow;           /* the inside is free space too; default false */
     bool hidden;           /* not shown at first; touches all the same; default false */
+    flr_part_use use;      /* default solid */
     const char *in;        /* the group that it is in; NULL: none */
     uint32_t colour;       /* 0xRRGGBB or FLR_SCENE_NO_COLOUR (default: the viewer chooses) */
     double voxel;          /* metres; 0: the scene's */
@@ -98,6 +106,13 @@ typedef struct flr_scene_hand {
     bool placed;       /* has a position */
     flr_vec3 position; /* metres, world: where a simulated hand, or one of the page, begins */
     bool firm;         /* keeps the direction of what it takes; default false */
+    // how a device moves it; the numbers are those of the messages (axes, boundary)
+    double
+        scale; /* metres in the world for a metre of the device; default 0: from workspace and scene */
+    int axes;     /* default 1: those of the view */
+    int boundary; /* default 0: none */
+    int clutch;   /* the button, 0 to 31; default -1: none */
+    bool mapped;  /* one of these was given */
 } flr_scene_hand;
 
 /* Two parts that may be in each other, or near: a fit of the design. `feeler clash` and the page do not report them. */
@@ -114,10 +129,14 @@ typedef struct flr_scene_note {
 
 /* "grip", "point", NULL: in the order of flr_tool. */
 extern const char *const flr_scene_tools[];
+/* words for axes and boundary of a hand */
+extern const char *const flr_scene_axes[], *const flr_scene_boundaries[];
 /* "fixed", "revolute" and so on, NULL: in the order of flr_joint_kind. */
 extern const char *const flr_scene_joints[];
 /* Names of the bits FLR_LOCK_TURN_X … FLR_LOCK_Z, NULL-ended. */
 extern const char *const flr_scene_locks[];
+/* Words of flr_part_use. */
+extern const char *const flr_scene_uses[];
 
 /* From where a picture or the viewer first looks. */
 typedef struct flr_scene_camera {
@@ -129,12 +148,16 @@ typedef struct flr_scene_camera {
 
 /* How parts touch each other, unless a command line says otherwise. See feeler/contact.h. */
 typedef struct flr_scene_contact {
-    unsigned force_layer;    /* 0 … 252; default 2 */
-    double displace;         /* metres: points are moved outward by this; default 0 */
-    flr_force_model model;   /* default tangent */
-    double stiffness;        /* N/m, of one contact, 1e-3 … 1e9; default 1000 */
-    double friction;         /* coefficient, 0 … 10; default 0 */
-    bool awareness;          /* geometrical awareness; default false */
+    unsigned force_layer;  /* 0 … 252; default 2 */
+    double displace;       /* metres: points are moved outward by this; default 0 */
+    flr_force_model model; /* default tangent */
+    double stiffness;      /* N/m, of one contact, 1e-3 … 1e9; default 1000 */
+    double friction;       /* coefficient, 0 … 10; default 0 */
+    bool awareness;        /* geometrical awareness; default false */
+    /* bits of a voxel's mark: 2, with the force layer built in, 4 (default) or 8, with distances up to `range` voxels, 1 … 253,
+     * default 8 */
+    unsigned marks, range;
+    flr_probe_method probe;  /* how points find triangles; default best */
     flr_world_engine engine; /* default shell; what follows is that of others than shells */
     bool engine_given;       /* the scene says it; default false: feeler may take a better one */
     double restitution;      /* spheres: 0 … 1; default 0 */
@@ -151,8 +174,22 @@ bool flr_scene_chooses_engine(const flr_scene_contact *contact);
 
 /* "tangent", "smooth", NULL: in the order of flr_force_model. */
 extern const char *const flr_scene_models[];
+/* "best", "grid", "tree", "hybrid", NULL: in the order of flr_probe_method. */
+extern const char *const flr_scene_probes[];
+/* "step", "local", NULL: whether devices get forces once a step, or from local models. */
+extern const char *const flr_scene_haptics[];
 /* "shell", "spheres", "exact", "coherent", NULL: in the order of flr_world_engine. */
 extern const char *const flr_scene_engines[];
+
+/* Which devices a controller looks for. */
+typedef enum flr_scene_devices {
+    FLR_SCENE_DEVICES_ANY,
+    FLR_SCENE_DEVICES_NONE, /* the page's hand: mouse, keyboard */
+    FLR_SCENE_DEVICES_FORCE /* hand 0 gets one that gives forces */
+} flr_scene_devices;
+
+/* "any", "none", "force", NULL: in the order of flr_scene_devices. */
+extern const char *const flr_scene_device_kinds[];
 
 typedef struct flr_scene {
     const char *path;        /* the file it was read from, NULL for none; not written */
@@ -162,6 +199,10 @@ typedef struct flr_scene {
     double voxel;            /* metres; edge length of a voxel; 0: not given */
     flr_vec3 gravity;        /* m/s^2; default 0: parts float, as a hand would hold them */
     flr_scene_contact contact;
+    bool
+        local_haptics; /* devices are served from local models: flr_loop_def.local; default false */
+    flr_scene_devices devices; /* for hands, where a controller begins; default any */
+    bool barrier; /* a shared session sends a state after each frame, as --barrier; default false */
     const flr_scene_part *parts; /* [part_count], at least one */
     size_t part_count;
     const flr_scene_group *groups; /* [group_count], in any order, NULL when none */
@@ -191,6 +232,7 @@ flr_scene_contact flr_default_scene_contact(void);
 
 /* The tool of a hand, by its number: of those that the scene does not name, that of the last one. */
 flr_tool flr_scene_tool(const flr_scene *scene, uint32_t hand);
+const flr_scene_hand *flr_scene_mapped_hand(const flr_scene *scene, uint32_t hand);
 bool flr_scene_firm(const flr_scene *scene, uint32_t hand); /* likewise */
 
 /* Reads a scene file. Every sentence begins with "FILE:LINE:COLUMN:" and, where the JSON is

@@ -399,7 +399,7 @@ flr_result flr_scene_import(const flr_scene_import_def *def, flr_scene_import_re
 
 bool flr_scene_can_import(const char *path)
 {
-    static const char *const own[] = {"stl", "obj", "ply", "itri", "urdf"};
+    static const char *const own[] = {"stl", "obj", "ply", "itri", "wrl", "iv", "urdf"};
     const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
     for (size_t i = 0; dot && i < sizeof own / sizeof *own; i++)
         if (strcasecmp(dot + 1, own[i]) == 0) return true;

@@ -8,8 +8,6 @@
 const char *const flr_scene_joints[] = {"fixed", "revolute", "prismatic", "cylindrical",
                                         "screw", "planar",   "ball",      NULL};
 
-static const double DEGREE = 3.14159265358979323846 / 180;
-
 flr_scene_joint flr_default_scene_joint(void)
 {
     return (flr_scene_joint){.joint = flr_default_joint()};
@@ -24,7 +22,7 @@ static bool read_place(const flr_value *value, bool slide, double *out)
     double degrees = 0;
     if (!value->json) return true;
     if (!flr_value_range(value, -1e6, 1e6, &degrees)) return false;
-    *out = degrees * DEGREE;
+    *out = degrees * FLR_DEGREE;
     return true;
 }
 

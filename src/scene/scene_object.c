@@ -95,15 +95,20 @@ bool flr_scene_read_part(const flr_value *value, flr_scene_part *part)
     flr_value voxel = flr_value_member(value, "voxel"), mass = flr_value_member(value, "mass");
     flr_value density = flr_value_member(value, "density");
     flr_value hidden = flr_value_member(value, "hidden"), in = flr_value_member(value, "in");
+    flr_value use = flr_value_member(value, "use");
+    int chosen = FLR_PART_USE_SOLID;
     if (!flr_value_text(&name, &part->name) || !flr_value_text(&file, &part->file) ||
         !flr_value_text(&group, &part->group) || !flr_value_unit(&unit, &part->unit) ||
         !read_pose(&pose, &part->T_world_part) || !flr_value_bool(&moving, &part->moving) ||
         !flr_value_bool(&hollow, &part->hollow) || !flr_value_bool(&hidden, &part->hidden) ||
-        !flr_value_text(&in, &part->in) || !flr_value_colour(&colour, &part->colour) ||
-        !flr_value_size(&voxel, &part->voxel) ||
+        !flr_value_choice(&use, flr_scene_uses, &chosen) || !flr_value_text(&in, &part->in) ||
+        !flr_value_colour(&colour, &part->colour) || !flr_value_size(&voxel, &part->voxel) ||
         !read_amount(&density, 1e-3, 1e9, &part->density) ||
         !read_amount(&mass, 1e-9, 1e9, &part->mass))
         return false;
+    part->use = (flr_part_use)chosen;
+    if (part->use == FLR_PART_USE_KEEP_OUT && part->moving)
+        return flr_value_fail(&use, "a keep-out zone cannot be \"moving\"");
     if (density.json && mass.json) return flr_value_fail(&mass, "give mass or density, not both");
     return read_constraint(value, part);
 }
@@ -180,7 +185,9 @@ bool flr_scene_read_contact(const flr_value *value, flr_scene_contact *contact)
     flr_value stiffness = flr_value_member(value, "stiffness");
     flr_value friction = flr_value_member(value, "friction");
     flr_value awareness = flr_value_member(value, "awareness");
-    int chosen = (int)contact->model;
+    flr_value marks = flr_value_member(value, "marks"), range = flr_value_member(value, "range");
+    flr_value probe = flr_value_member(value, "probe");
+    int chosen = (int)contact->model, method = (int)contact->probe;
     if (!flr_value_choice(&word, flr_scene_engines, &engine) ||
         !flr_value_range(&restitution, 0, 1, &contact->restitution) ||
         !flr_value_range(&tests, 1, 1e9, &contact->tests) ||
@@ -192,8 +199,16 @@ bool flr_scene_read_contact(const flr_value *value, flr_scene_contact *contact)
         !flr_value_choice(&model, flr_scene_models, &chosen) ||
         !flr_value_range(&stiffness, 1e-3, 1e9, &contact->stiffness) ||
         !flr_value_range(&friction, 0, 10, &contact->friction) ||
-        !flr_value_bool(&awareness, &contact->awareness))
+        !flr_value_bool(&awareness, &contact->awareness) ||
+        !flr_value_whole(&marks, 2, 8, &contact->marks) ||
+        !flr_value_whole(&range, 1, 253, &contact->range) ||
+        !flr_value_choice(&probe, flr_scene_probes, &method))
         return false;
+    if (contact->marks != 2 && contact->marks != 4 && contact->marks != 8)
+        return flr_value_fail(&marks, "must be 2, 4 or 8");
+    if (range.json && contact->marks != 8)
+        return flr_value_fail(&range, "is for marks of 8 bits: add \"marks\": 8");
+    contact->probe = (flr_probe_method)method;
     contact->model = (flr_force_model)chosen;
     contact->engine = (flr_world_engine)engine;
     contact->engine_given = word.json != NULL;

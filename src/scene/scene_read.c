@@ -45,6 +45,26 @@ void flr_scene_destroy(flr_scene *scene)
 
 /* ---- hands ---- */
 
+/* How a device moves the hand. */
+static bool read_mapping(const flr_value *element, flr_scene_hand *hand)
+{
+    flr_value scale = flr_value_member(element, "scale");
+    flr_value axes = flr_value_member(element, "axes");
+    flr_value boundary = flr_value_member(element, "boundary");
+    flr_value clutch = flr_value_member(element, "clutch");
+    unsigned button = 0;
+    hand->axes = 1;
+    hand->clutch = -1;
+    hand->mapped = scale.json || axes.json || boundary.json || clutch.json;
+    if (!flr_value_range(&scale, 1e-3, 1e3, &hand->scale) ||
+        !flr_value_choice(&axes, flr_scene_axes, &hand->axes) ||
+        !flr_value_choice(&boundary, flr_scene_boundaries, &hand->boundary) ||
+        !flr_value_whole(&clutch, 0, 31, &button))
+        return false;
+    if (clutch.json) hand->clutch = (int)button;
+    return true;
+}
+
 static bool read_hands(const flr_value *array, scene_block *block)
 {
     if (!array->json) return true;
@@ -64,6 +84,7 @@ static bool read_hands(const flr_value *array, scene_block *block)
             !flr_value_point(&position, &hand->position) || !flr_value_bool(&firm, &hand->firm))
             return false;
         hand->tool = (flr_tool)chosen;
+        if (!read_mapping(&element, hand)) return false;
         hand->placed = position.json != NULL;
     }
     block->scene.hands = count ? block->hands : NULL;
@@ -435,13 +456,22 @@ static bool read_root(const flr_value *root, scene_block *block)
     flr_value gravity = flr_value_member(root, "gravity");
     flr_value contact = flr_value_member(root, "contact");
     flr_value camera = flr_value_member(root, "camera");
+    flr_value haptics = flr_value_member(root, "haptics");
+    flr_value devices = flr_value_member(root, "devices");
+    flr_value barrier = flr_value_member(root, "barrier");
+    int local = 0, kind = 0;
     const char *ignored;
     if (!flr_value_text(&schema, &ignored) || !flr_value_text(&name, &scene->name) ||
         !flr_value_text(&description, &scene->description) ||
         !flr_value_size(&voxel, &scene->voxel) || !flr_value_vector(&gravity, &scene->gravity) ||
         !flr_scene_read_contact(&contact, &scene->contact) ||
+        !flr_value_choice(&haptics, flr_scene_haptics, &local) ||
+        !flr_value_choice(&devices, flr_scene_device_kinds, &kind) ||
+        !flr_value_bool(&barrier, &scene->barrier) ||
         !flr_scene_read_camera(&camera, &scene->camera))
         return false;
+    scene->local_haptics = local == 1;
+    scene->devices = (flr_scene_devices)kind;
 
     element_table table = {0};
     flr_value parts = flr_value_member(root, "parts"), paths = flr_value_member(root, "paths");

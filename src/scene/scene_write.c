@@ -11,9 +11,15 @@
 #include "scene/length.h"
 
 const char *const flr_scene_models[] = {"tangent", "smooth", NULL};
+const char *const flr_scene_probes[] = {"best", "grid", "tree", "hybrid", NULL};
+const char *const flr_scene_device_kinds[] = {"any", "none", "force", NULL};
+const char *const flr_scene_haptics[] = {"step", "local", NULL};
 const char *const flr_scene_engines[] = {"shell", "spheres", "exact", "coherent", NULL};
+const char *const flr_scene_uses[] = {"solid", "pass", "keep-out", NULL};
 const char *const flr_scene_locks[] = {"turn x", "turn y", "turn z", "x", "y", "z", NULL};
 const char *const flr_scene_tools[] = {"grip", "point", NULL};
+const char *const flr_scene_axes[] = {"world", "view", NULL};
+const char *const flr_scene_boundaries[] = {"none", "drift", "bubble", NULL};
 
 flr_scene_contact flr_default_scene_contact(void)
 {
@@ -24,6 +30,8 @@ flr_scene_contact flr_default_scene_contact(void)
                                .model = like.model,
                                .stiffness = like.stiffness,
                                .awareness = like.awareness,
+                               .marks = 4,
+                               .range = FLR_RANGE_DEFAULT,
                                .tests = 20000,
                                .onset = -1,
                                .strength = tight.strength,
@@ -33,9 +41,9 @@ flr_scene_contact flr_default_scene_contact(void)
 bool flr_scene_chooses_engine(const flr_scene_contact *c)
 {
     const flr_scene_contact usual = flr_default_scene_contact();
-    return c->engine_given || c->engine != usual.engine || c->force_layer != usual.force_layer ||
-           c->displace != usual.displace || c->model != usual.model ||
-           c->awareness != usual.awareness;
+    return c->engine_given || c->engine != usual.engine || c->marks != usual.marks ||
+           c->force_layer != usual.force_layer || c->displace != usual.displace ||
+           c->model != usual.model || c->awareness != usual.awareness;
 }
 
 flr_scene flr_default_scene(void)
@@ -65,6 +73,14 @@ bool flr_scene_firm(const flr_scene *scene, uint32_t hand)
 {
     if (scene->hand_count == 0) return false;
     return scene->hands[hand < scene->hand_count ? hand : scene->hand_count - 1].firm;
+}
+
+const flr_scene_hand *flr_scene_mapped_hand(const flr_scene *scene, uint32_t hand)
+{
+    if (scene->hand_count == 0) return NULL;
+    const flr_scene_hand *is =
+        &scene->hands[hand < scene->hand_count ? hand : scene->hand_count - 1];
+    return is->mapped ? is : NULL;
 }
 
 /* a text in the making; `bad` remembers the first text that JSON cannot hold */
@@ -193,6 +209,7 @@ static void write_part(scene_write_writer *w, const flr_scene_part *part)
     if (part->moving) write_key(w, "moving"), fputs("true", w->out);
     if (part->hollow) write_key(w, "hollow"), fputs("true", w->out);
     if (part->hidden) write_key(w, "hidden"), fputs("true", w->out);
+    if (part->use != FLR_PART_USE_SOLID) write_text(w, "use", flr_scene_uses[part->use]);
     if (part->in) write_text(w, "in", part->in);
     if (part->colour != FLR_SCENE_NO_COLOUR)
         write_key(w, "colour"), fprintf(w->out, "\"#%06x\"", part->colour);
@@ -209,7 +226,7 @@ static void write_place(scene_write_writer *w, const char *key, bool slide, doub
     if (slide)
         write_length(w, value);
     else
-        write_number(w, value * (180 / 3.14159265358979323846));
+        write_number(w, value * (180 / FLR_PI));
     w->separator = ", ";
 }
 
@@ -272,6 +289,11 @@ static void write_hand(scene_write_writer *w, const flr_scene_hand *hand)
     w->separator = ", ";
     if (hand->placed) write_vector(w, "position", hand->position, true);
     if (hand->firm) write_key(w, "firm"), fputs("true", w->out);
+    if (!hand->mapped) return;
+    if (hand->scale > 0) write_key(w, "scale"), write_number(w, hand->scale);
+    write_text(w, "axes", flr_scene_axes[hand->axes]);
+    write_text(w, "boundary", flr_scene_boundaries[hand->boundary]);
+    if (hand->clutch >= 0) write_key(w, "clutch"), write_number(w, hand->clutch);
 }
 
 /* what differs from the default */
@@ -285,8 +307,10 @@ static void write_contact(scene_write_writer *w, const flr_scene_contact *c)
          restitution = c->restitution != usual.restitution;
     bool onset = c->onset >= 0, strength = c->strength != usual.strength;
     bool overlap = c->overlap != usual.overlap, tests = c->tests != usual.tests;
-    bool more = layer || displace || model || stiffness || friction || awareness || restitution ||
-                tests || onset || strength || overlap;
+    bool marks = c->marks != usual.marks, range = c->range != usual.range,
+         probe = c->probe != usual.probe;
+    bool more = marks || range || probe || layer || displace || model || stiffness || friction ||
+                awareness || restitution || tests || onset || strength || overlap;
     if (engine && !more) write_text(w, "contact", flr_scene_engines[c->engine]);
     if (!more) return;
     const char *outer = w->separator, *between = ", ";
@@ -305,7 +329,13 @@ static void write_contact(scene_write_writer *w, const flr_scene_contact *c)
     if (onset) write_key(w, "onset"), write_length(w, c->onset), w->separator = between;
     if (strength) write_key(w, "strength"), write_number(w, c->strength), w->separator = between;
     if (overlap) write_key(w, "overlap"), write_length(w, c->overlap), w->separator = between;
-    if (awareness) write_key(w, "awareness"), fputs(c->awareness ? "true" : "false", w->out);
+    if (awareness) {
+        write_key(w, "awareness"), fputs(c->awareness ? "true" : "false", w->out);
+        w->separator = between;
+    }
+    if (marks) write_key(w, "marks"), fprintf(w->out, "%u", c->marks), w->separator = between;
+    if (range) write_key(w, "range"), fprintf(w->out, "%u", c->range), w->separator = between;
+    if (probe) write_text(w, "probe", flr_scene_probes[c->probe]);
     fputs(" }", w->out);
     w->separator = outer;
 }
@@ -349,6 +379,9 @@ static void write_scene(scene_write_writer *w, const flr_scene *scene)
     if (scene->gravity.x != 0 || scene->gravity.y != 0 || scene->gravity.z != 0)
         write_vector(w, "gravity", scene->gravity, false);
     write_contact(w, &scene->contact);
+    if (scene->local_haptics) write_text(w, "haptics", flr_scene_haptics[1]);
+    if (scene->devices) write_text(w, "devices", flr_scene_device_kinds[scene->devices]);
+    if (scene->barrier) write_key(w, "barrier"), fputs("true", w->out);
 
     write_key(w, "parts"), fputc('[', w->out);
     for (size_t i = 0; i < scene->part_count; i++) {

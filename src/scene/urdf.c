@@ -56,7 +56,7 @@ static bool read_shape(flr_robot *r, uint32_t geometry, flr_mesh **mesh)
     const flr_xml *x = r->xml;
     const uint32_t shape = flr_xml_child(x, geometry, NULL);
     if (shape == FLR_XML_NONE) return flr_robot_fail(r, geometry, "a geometry has no shape");
-    const char *kind = x->elements[shape].name;
+    const char *kind = flr_xml_name(x, shape);
     double size[3] = {0}, scale[3] = {1, 1, 1}, radius = 0, length = 0;
     if (strcmp(kind, "mesh") == 0) {
         const char *file = flr_xml_get(x, shape, "filename");
@@ -211,14 +211,26 @@ static bool finds_all(flr_robot *r)
     return true;
 }
 
+/* All links are compared with all joints, so there must not be too many. */
+static bool is_bounded(const flr_robot *r, const char *name, uint32_t most)
+{
+    uint32_t count = 0;
+    for (uint32_t i = flr_xml_child(r->xml, 0, name); i != FLR_XML_NONE;
+         i = flr_xml_sibling(r->xml, i, name))
+        if (++count > most) return flr_robot_fail(r, i, "more than %u elements \"%s\"", most, name);
+    return true;
+}
+
 bool flr_urdf_read(flr_robot *r)
 {
     const flr_xml *x = r->xml;
     uint32_t root = FLR_XML_NONE, roots = 0, link;
     for (uint32_t i = 0; i < x->count; i++)
-        if (strncmp(x->elements[i].name, "xacro:", 6) == 0)
+        if (strncmp(flr_xml_name(x, i), "xacro:", 6) == 0)
             return flr_robot_fail(
                 r, i, "this is a xacro file; expand it first: xacro robot.xacro > robot.urdf");
+    if (!is_bounded(r, "link", FLR_ROBOT_LINKS) || !is_bounded(r, "joint", FLR_ROBOT_PARTS))
+        return false;
     for (uint32_t l = flr_xml_child(x, 0, "link"); l != FLR_XML_NONE;
          l = flr_xml_sibling(x, l, "link")) {
         const char *name = flr_xml_get(x, l, "name");

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 /* where the reader is */
 typedef struct xml_reader {
     const char *name;
@@ -16,12 +18,6 @@ typedef struct xml_reader {
 static bool fail_xml(const xml_reader *r, const char *what)
 {
     flr_fail(r->error, FLR_BAD_INPUT, "%s:%u: %s", r->name, r->line, what);
-    return false;
-}
-
-static bool no_memory(const xml_reader *r)
-{
-    flr_fail(r->error, FLR_NO_MEMORY, "%s: not enough memory", r->name);
     return false;
 }
 
@@ -81,21 +77,6 @@ static bool decode(xml_reader *r, char *text)
     return true;
 }
 
-static bool add_attribute(xml_reader *r, const char *name, const char *value)
-{
-    flr_xml *x = r->xml;
-    if (x->attribute_count == x->attribute_room) {
-        const uint32_t room = x->attribute_room ? 2 * x->attribute_room : 256;
-        void *moved = realloc(x->attributes, room * sizeof *x->attributes);
-        if (!moved) return no_memory(r);
-        x->attributes = moved;
-        x->attribute_room = room;
-    }
-    x->attributes[x->attribute_count].name = name;
-    x->attributes[x->attribute_count++].value = value;
-    return true;
-}
-
 static bool read_attribute(xml_reader *r)
 {
     char *name = read_name(r), *name_end = r->at;
@@ -115,7 +96,10 @@ static bool read_attribute(xml_reader *r)
     if (r->at >= r->end) return fail_xml(r, "a value does not end");
     *r->at++ = 0;
     *name_end = 0;
-    return decode(r, value) && add_attribute(r, name, value);
+    flr_xml *x = r->xml;
+    x->attributes[x->attribute_count].name = (uint32_t)(name - x->text);
+    x->attributes[x->attribute_count++].value = (uint32_t)(value - x->text);
+    return decode(r, value);
 }
 
 static bool add_element(xml_reader *r, const char *name, uint32_t parent, uint32_t last,
@@ -123,15 +107,8 @@ static bool add_element(xml_reader *r, const char *name, uint32_t parent, uint32
 {
     flr_xml *x = r->xml;
     if (x->count == FLR_XML_MAX_ELEMENTS) return fail_xml(r, "too many elements");
-    if (x->count == x->room) {
-        const uint32_t room = x->room ? 2 * x->room : 256;
-        flr_xml_element *moved = realloc(x->elements, room * sizeof *moved);
-        if (!moved) return no_memory(r);
-        x->elements = moved;
-        x->room = room;
-    }
     *made = x->count++;
-    x->elements[*made] = (flr_xml_element){.name = name,
+    x->elements[*made] = (flr_xml_element){.name = (uint32_t)(name - x->text),
                                            .parent = parent,
                                            .first = FLR_XML_NONE,
                                            .next = FLR_XML_NONE,
@@ -163,8 +140,6 @@ static bool read_tag(xml_reader *r, uint32_t parent, uint32_t last, uint32_t *ma
         if (*closed) return fail_xml(r, "\">\" was expected");
         if (!read_attribute(r)) return false;
     }
-    r->xml->elements[*made].attribute_count =
-        r->xml->attribute_count - r->xml->elements[*made].attribute;
     return true;
 }
 
@@ -188,7 +163,7 @@ static bool read_all(xml_reader *r)
             const char *name = read_name(r);
             const size_t size = name ? (size_t)(r->at - name) : 0;
             if (depth == 0 || !name) return fail_xml(r, "an element ends that did not begin");
-            const char *open = r->xml->elements[path[depth - 1]].name;
+            const char *open = flr_xml_name(r->xml, path[depth - 1]);
             if (strlen(open) != size || memcmp(open, name, size) != 0)
                 return fail_xml(r, "an element ends before those in it");
             if (!skip_to(r, ">")) return false;
@@ -211,6 +186,33 @@ static bool read_all(xml_reader *r)
     return fail_xml(r, depth ? "the file ends before its elements do" : "there is no element");
 }
 
+static bool is_text(xml_reader *r)
+{
+    uint32_t code;
+    for (const char *at = r->at; at < r->end; r->line += *at++ == '\n') {
+        const size_t step = flr_utf8_size(at, (size_t)(r->end - at), &code);
+        if (!step || (flr_utf8_is_control(code) && !is_space(*at)))
+            return fail_xml(r, "is no text in UTF-8; save it in that encoding");
+        at += step - 1;
+    }
+    r->line = 1;
+    return true;
+}
+
+/* Places for all elements and attributes that there may be: each begins with "<", or has "=". */
+static bool make_places(flr_xml *xml, size_t size)
+{
+    size_t elements = 1, attributes = 1;
+    for (size_t i = 0; i < size; i++) {
+        elements += xml->text[i] == '<' && !strchr("/!?", xml->text[i + 1]);
+        attributes += xml->text[i] == '=';
+    }
+    if (elements > FLR_XML_MAX_ELEMENTS) elements = FLR_XML_MAX_ELEMENTS;
+    xml->elements = malloc(elements * sizeof *xml->elements);
+    xml->attributes = malloc(attributes * sizeof *xml->attributes);
+    return xml->elements && xml->attributes;
+}
+
 flr_result flr_xml_parse(const char *name, const void *bytes, size_t size, flr_xml *xml,
                          flr_error *error)
 {
@@ -219,19 +221,20 @@ flr_result flr_xml_parse(const char *name, const void *bytes, size_t size, flr_x
     if (size > FLR_XML_MAX_BYTES)
         return flr_fail(error, FLR_TOO_LARGE, "%s: more than %d MiB", name,
                         FLR_XML_MAX_BYTES >> 20);
-    if (size && memchr(bytes, 0, size))
-        return flr_fail(error, FLR_BAD_INPUT, "%s: is no text", name);
     xml->text = malloc(size + 1);
-    if (!xml->text) return flr_fail(error, FLR_NO_MEMORY, "%s: not enough memory", name);
-    if (size) memcpy(xml->text, bytes, size);
-    xml->text[size] = 0;
+    if (xml->text && size) memcpy(xml->text, bytes, size);
+    if (xml->text) xml->text[size] = 0;
+    if (!xml->text || !make_places(xml, size)) {
+        flr_xml_free(xml);
+        return flr_fail(error, FLR_NO_MEMORY, "%s: not enough memory", name);
+    }
     xml_reader r = {.name = name,
                     .at = xml->text,
                     .end = xml->text + size,
                     .line = 1,
                     .xml = xml,
                     .error = &why};
-    if (read_all(&r)) return FLR_OK;
+    if (is_text(&r) && read_all(&r)) return FLR_OK;
     flr_xml_free(xml);
     if (error) *error = why;
     return why.code;
@@ -245,17 +248,29 @@ void flr_xml_free(flr_xml *xml)
     *xml = (flr_xml){0};
 }
 
+const char *flr_xml_name(const flr_xml *xml, uint32_t element)
+{
+    return xml->text + xml->elements[element].name;
+}
+
+bool flr_xml_is(const flr_xml *xml, uint32_t element, const char *name)
+{
+    return strcmp(flr_xml_name(xml, element), name) == 0;
+}
+
 const char *flr_xml_get(const flr_xml *xml, uint32_t element, const char *name)
 {
-    const flr_xml_element *e = &xml->elements[element];
-    for (uint32_t i = e->attribute; i < e->attribute + e->attribute_count; i++)
-        if (strcmp(xml->attributes[i].name, name) == 0) return xml->attributes[i].value;
+    const uint32_t end =
+        element + 1 < xml->count ? xml->elements[element + 1].attribute : xml->attribute_count;
+    for (uint32_t i = xml->elements[element].attribute; i < end; i++)
+        if (strcmp(xml->text + xml->attributes[i].name, name) == 0)
+            return xml->text + xml->attributes[i].value;
     return NULL;
 }
 
 static uint32_t next_named(const flr_xml *xml, uint32_t child, const char *name)
 {
-    while (child != FLR_XML_NONE && name && strcmp(xml->elements[child].name, name) != 0)
+    while (child != FLR_XML_NONE && name && !flr_xml_is(xml, child, name))
         child = xml->elements[child].next;
     return child;
 }

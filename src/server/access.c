@@ -107,6 +107,21 @@ bool flr_access_origin(const flr_access *access, const char *origin, const char 
     return from && host && !strcasecmp(from, host) && flr_access_host(access, host);
 }
 
+static bool is_loopback_name(const char *host)
+{
+    size_t size = name_size(host);
+    return is_name(host, size, "localhost") || is_name(host, size, "[::1]") ||
+           (!strncmp(host, "127.", 4) && is_number(host, size));
+}
+
+bool flr_access_is_local(const char *host, const char *origin)
+{
+    if (!host || !is_loopback_name(host)) return false;
+    if (!origin || !*origin) return true;
+    const char *from = strstr(origin, "://");
+    return from && is_loopback_name(from + 3);
+}
+
 static bool is_host_name(const char *text, size_t size)
 {
     if (size == 0 || size > 253 || text[0] == '-' || text[0] == '.') return false;

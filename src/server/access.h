@@ -42,6 +42,10 @@ bool flr_access_host(const flr_access *access, const char *host);
  * program: may. */
 bool flr_access_origin(const flr_access *access, const char *origin, const char *host);
 
+/* Does a request call this machine localhost or by a loopback address, and did its page? A client that knows the machine by another
+ * name came by way of a proxy. `origin` may be NULL or empty: no page. */
+bool flr_access_is_local(const char *host, const char *origin);
+
 /* Can a machine have this name? Letters, digits, hyphens, dots, underscores; no port. */
 bool flr_access_is_host_name(const char *text);
 

@@ -167,6 +167,33 @@ static void do_set(call *c)
     answer(c, flr_engine_set(c->engine, name, set->value, &c->error), 0);
 }
 
+static void do_mapping(call *c)
+{
+    const flr_msg_mapping_set *set = &c->message->as.mapping_set;
+    const flr_engine_mapping mapping = {.scale = set->scale,
+                                        .axes = set->axes,
+                                        .boundary = set->boundary,
+                                        .clutch_button =
+                                            set->clutch_button == 255 ? -1 : set->clutch_button};
+    answer(c, flr_engine_set_mapping(c->engine, flr_hand(set->hand), &mapping, &c->error), 0);
+}
+
+static void do_clutch(call *c)
+{
+    const flr_msg_clutch *clutch = &c->message->as.clutch;
+    answer(c, flr_engine_hold_clutch(c->engine, flr_hand(clutch->hand), clutch->held, &c->error),
+           0);
+}
+
+static void do_view_axes(call *c)
+{
+    const flr_msg_view_axes *view = &c->message->as.view_axes;
+    answer(
+        c,
+        flr_engine_set_view_axes(c->engine, flr_hand(view->hand), view->T_world_view.q, &c->error),
+        0);
+}
+
 static void do_devices(call *c)
 {
     for (uint32_t i = 0; i < flr_engine_devices(c->engine); i++)
@@ -189,6 +216,21 @@ static void do_record_start(call *c)
     flr_result result =
         flr_engine_record_start(c->engine, name->size ? name->bytes : NULL, &recording, &c->error);
     answer(c, result, recording);
+}
+
+static void do_record_rename(call *c)
+{
+    const flr_msg_record_rename *rename = &c->message->as.record_rename;
+    char name[129];
+    snprintf(name, sizeof name, "%.*s", (int)rename->name.size, rename->name.bytes);
+    answer(c, flr_engine_record_rename(c->engine, rename->recording, name, &c->error), 0);
+}
+
+static void do_record_remove(call *c)
+{
+    answer(c,
+           flr_engine_record_remove(c->engine, c->message->as.record_remove.recording, &c->error),
+           0);
 }
 
 static void do_record_stop(call *c) { answer(c, flr_engine_record_stop(c->engine, &c->error), 0); }
@@ -291,89 +333,7 @@ static void do_load(call *c)
     answer(c, result, job);
 }
 
-static flr_upload **find_upload(call *c, uint32_t number)
-{
-    for (int i = 0; i < FLR_CLIENT_SESSION_UPLOADS; i++) {
-        flr_upload **at = &c->session->uploads[i];
-        if (*at && flr_upload_number(*at) == number) return at;
-    }
-    flr_fail(&c->error, FLR_NOT_FOUND, "there is no upload %u", number);
-    return NULL;
-}
-
-static void do_upload(call *c)
-{
-    flr_hub *hub = c->hub;
-    const flr_msg_upload *def = &c->message->as.upload;
-    flr_upload **at = NULL;
-    for (int i = 0; i < FLR_CLIENT_SESSION_UPLOADS && !at; i++) {
-        if (!c->session->uploads[i]) at = &c->session->uploads[i];
-    }
-    flr_upload *upload = NULL;
-    flr_result result = FLR_OK;
-    if (!at)
-        result = flr_fail(&c->error, FLR_AGAIN, "%d uploads are under way; end one of them first",
-                          FLR_CLIENT_SESSION_UPLOADS);
-    else
-        result = flr_upload_begin(hub->def.env, hub->def.uploads, hub->def.limits.upload,
-                                  ++hub->next_upload, def, &upload, &c->error);
-    if (result == FLR_OK && hub->upload_bytes + flr_upload_size(upload) > hub->def.limits.uploads) {
-        flr_upload_abandon(upload);
-        result = flr_fail(&c->error, FLR_AGAIN,
-                          "too much is being uploaded at present; try again later");
-    }
-    if (result == FLR_OK) {
-        *at = upload;
-        hub->upload_bytes += flr_upload_size(upload);
-    }
-    answer(c, result, hub->next_upload);
-}
-
-static void forget_upload(call *c, flr_upload **at)
-{
-    c->hub->upload_bytes -= flr_upload_size(*at);
-    *at = NULL;
-}
-
-/* a piece that does not fit ends the upload: what would follow does not fit either */
-static void after_piece(call *c, flr_upload **at, flr_result result)
-{
-    if (at && result != FLR_OK) {
-        flr_upload *upload = *at;
-        forget_upload(c, at);
-        flr_upload_abandon(upload);
-    }
-    answer(c, at ? result : FLR_NOT_FOUND, 0);
-}
-
-static void do_upload_bytes(call *c)
-{
-    const flr_msg_upload_bytes *piece = &c->message->as.upload_bytes;
-    flr_upload **at = find_upload(c, piece->upload);
-    after_piece(c, at, at ? flr_upload_bytes(*at, piece, &c->error) : FLR_NOT_FOUND);
-}
-
-static void do_upload_triangles(call *c)
-{
-    const flr_msg_upload_triangles *piece = &c->message->as.upload_triangles;
-    flr_upload **at = find_upload(c, piece->upload);
-    after_piece(c, at, at ? flr_upload_triangles(*at, piece, &c->error) : FLR_NOT_FOUND);
-}
-
-static void do_upload_end(call *c)
-{
-    flr_upload **at = find_upload(c, c->message->as.upload_end.upload);
-    uint32_t job = 0;
-    flr_result result = FLR_NOT_FOUND;
-    if (at) {
-        flr_upload *upload = *at;
-        uint64_t bytes = flr_upload_size(upload);
-        forget_upload(c, at);
-        result = flr_upload_end(upload, c->engine, &c->message->as.upload_end, &job, &c->error);
-        if (result == FLR_OK) flr_hub_count_upload(c->hub, job, bytes);
-    }
-    answer(c, result, job);
-}
+static void do_upload(call *c) { flr_client_session_upload(c->session, c->message); }
 
 static void do_remove(call *c)
 {
@@ -424,6 +384,14 @@ static void do_kind(call *c)
     answer(c,
            flr_engine_set_kind(c->engine, part_of(c, kind->part), (flr_part_kind)kind->kind,
                                &c->error),
+           0);
+}
+
+static void do_use(call *c)
+{
+    const flr_msg_use *use = &c->message->as.use;
+    answer(c,
+           flr_engine_set_use(c->engine, part_of(c, use->part), (flr_part_use)use->use, &c->error),
            0);
 }
 
@@ -504,6 +472,49 @@ static void do_measure(call *c)
                                             question->token, &c->error));
 }
 
+static void do_gap_map(call *c)
+{
+    const flr_msg_gap_map_ask *ask = &c->message->as.gap_map_ask;
+    flr_question *question = begin_question(c);
+    if (question)
+        end_question(c, question,
+                     flr_engine_gap_map_ask(c->engine, part_of(c, ask->part), ask->reach,
+                                            question->token, &c->error));
+}
+
+static flr_joint_axis axis_of(const flr_wire_joint_axis *axis)
+{
+    return (flr_joint_axis){.limited = axis->limited,
+                            .low = axis->low,
+                            .high = axis->high,
+                            .friction = axis->friction,
+                            .stiffness = axis->stiffness,
+                            .rest = axis->rest,
+                            .damping = axis->damping};
+}
+
+static void do_joint_set(call *c)
+{
+    const flr_msg_joint_set *set = &c->message->as.joint_set;
+    char name[257];
+    snprintf(name, sizeof name, "%.*s", (int)set->name.size, set->name.size ? set->name.bytes : "");
+    const flr_joint joint = {.kind = (flr_joint_kind)set->kind,
+                             .a = set->a,
+                             .b = set->b,
+                             .point = set->point,
+                             .axis = set->axis,
+                             .pitch = set->pitch,
+                             .touch = set->touch,
+                             .turn = axis_of(&set->turn),
+                             .slide = axis_of(&set->slide)};
+    answer(c,
+           set->remove ? flr_engine_remove_joint(c->engine, name, &c->error)
+                       : flr_engine_set_joint(c->engine, name, &joint, &c->error),
+           0);
+}
+
+static void do_reload(call *c) { answer(c, flr_engine_reload_files(c->engine, &c->error), 0); }
+
 static void do_allow(call *c)
 {
     const flr_msg_allow *allow = &c->message->as.allow;
@@ -559,25 +570,34 @@ static const client_commands_command commands[] = {
     {FLR_MSG_SET, FLR_WIRE_ABILITY_COMMAND, do_set},
     {FLR_MSG_DEVICES_ASK, 0, do_devices},
     {FLR_MSG_DEVICE_SELECT, FLR_WIRE_ABILITY_COMMAND, do_select},
+    {FLR_MSG_MAPPING_SET, FLR_WIRE_ABILITY_COMMAND, do_mapping},
+    {FLR_MSG_CLUTCH, FLR_WIRE_ABILITY_HAND, do_clutch},
+    {FLR_MSG_VIEW_AXES, FLR_WIRE_ABILITY_HAND, do_view_axes},
     {FLR_MSG_RECORD_START, FLR_WIRE_ABILITY_RECORD, do_record_start},
     {FLR_MSG_RECORD_STOP, FLR_WIRE_ABILITY_RECORD, do_record_stop},
+    {FLR_MSG_RECORD_RENAME, FLR_WIRE_ABILITY_RECORD, do_record_rename},
+    {FLR_MSG_RECORD_REMOVE, FLR_WIRE_ABILITY_RECORD, do_record_remove},
     {FLR_MSG_RECORDINGS_ASK, 0, do_recordings},
     {FLR_MSG_RECORD_FETCH, FLR_WIRE_ABILITY_RECORD, do_record_fetch},
     {FLR_MSG_REPLAY, FLR_WIRE_ABILITY_RECORD, do_replay},
     {FLR_MSG_LOAD, FLR_WIRE_ABILITY_LOAD, do_load},
     {FLR_MSG_UPLOAD, FLR_WIRE_ABILITY_UPLOAD, do_upload},
-    {FLR_MSG_UPLOAD_BYTES, FLR_WIRE_ABILITY_UPLOAD, do_upload_bytes},
-    {FLR_MSG_UPLOAD_TRIANGLES, FLR_WIRE_ABILITY_UPLOAD, do_upload_triangles},
-    {FLR_MSG_UPLOAD_END, FLR_WIRE_ABILITY_UPLOAD, do_upload_end},
+    {FLR_MSG_UPLOAD_BYTES, FLR_WIRE_ABILITY_UPLOAD, do_upload},
+    {FLR_MSG_UPLOAD_TRIANGLES, FLR_WIRE_ABILITY_UPLOAD, do_upload},
+    {FLR_MSG_UPLOAD_END, FLR_WIRE_ABILITY_UPLOAD, do_upload},
     {FLR_MSG_REMOVE, FLR_WIRE_ABILITY_COMMAND, do_remove},
     {FLR_MSG_REGROUP, FLR_WIRE_ABILITY_COMMAND, do_regroup},
     {FLR_MSG_VOXELIZE, FLR_WIRE_ABILITY_COMMAND, do_voxelize},
     {FLR_MSG_KIND, FLR_WIRE_ABILITY_COMMAND, do_kind},
+    {FLR_MSG_USE, FLR_WIRE_ABILITY_COMMAND, do_use},
     {FLR_MSG_SAVE, FLR_WIRE_ABILITY_LOAD, do_save},
     {FLR_MSG_CANCEL, FLR_WIRE_ABILITY_COMMAND, do_cancel},
     {FLR_MSG_CLEARANCE_ASK, 0, do_clearance},
     {FLR_MSG_CLASHES_ASK, 0, do_clashes},
     {FLR_MSG_MEASURE_ASK, 0, do_measure},
+    {FLR_MSG_GAP_MAP_ASK, 0, do_gap_map},
+    {FLR_MSG_JOINT_SET, FLR_WIRE_ABILITY_COMMAND, do_joint_set},
+    {FLR_MSG_RELOAD, FLR_WIRE_ABILITY_COMMAND, do_reload},
     {FLR_MSG_ALLOW, FLR_WIRE_ABILITY_COMMAND, do_allow},
     {FLR_MSG_NOTE_SET, FLR_WIRE_ABILITY_COMMAND, do_note},
     {FLR_MSG_REPORT, 0, do_report},

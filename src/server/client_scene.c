@@ -78,6 +78,7 @@ void flr_client_session_send_part(flr_client_session *session, const flr_engine_
     body->name = text_of(part->name, 256);
     body->hidden = part->hidden;
     body->group = text_of(part->group, 256);
+    body->use = (uint8_t)part->use;
     flr_client_session_send(session, &message);
 }
 
@@ -95,6 +96,51 @@ void flr_client_session_send_groups(flr_client_session *session)
         message.as.group.rigid = flr_engine_group_is_rigid(engine, i);
         flr_client_session_send(session, &message);
     }
+}
+
+static flr_wire_joint_axis wire_axis(const flr_joint_axis *axis)
+{
+    return (flr_wire_joint_axis){.limited = axis->limited,
+                                 .low = axis->low,
+                                 .high = axis->high,
+                                 .friction = axis->friction,
+                                 .stiffness = axis->stiffness,
+                                 .rest = axis->rest,
+                                 .damping = axis->damping};
+}
+
+void flr_client_session_send_joints(flr_client_session *session)
+{
+    const flr_engine *engine = session->hub->def.engine;
+    flr_message message = {.id = FLR_MSG_JOINT};
+    flr_engine_joint joint;
+    message.as.joint.count = flr_engine_joints(engine);
+    if (message.as.joint.count == 0) flr_client_session_send(session, &message);
+    for (uint32_t i = 0; flr_engine_joint_at(engine, i, &joint); i++) {
+        const flr_joint *j = &joint.joint;
+        message.as.joint = (flr_msg_joint){.index = i,
+                                           .count = message.as.joint.count,
+                                           .name = text_of(joint.name, 256),
+                                           .kind = (uint8_t)j->kind,
+                                           .a = j->a,
+                                           .b = j->b,
+                                           .point = j->point,
+                                           .axis = j->axis,
+                                           .pitch = j->pitch,
+                                           .touch = j->touch,
+                                           .turn = wire_axis(&j->turn),
+                                           .slide = wire_axis(&j->slide)};
+        flr_client_session_send(session, &message);
+    }
+}
+
+void flr_client_session_send_files(flr_client_session *session)
+{
+    flr_message message = {.id = FLR_MSG_FILES};
+    const char *sentence = "";
+    message.as.files.parts = flr_engine_changed_files(session->hub->def.engine, &sentence);
+    message.as.files.sentence = text_of(sentence, 512);
+    flr_client_session_send(session, &message);
 }
 
 void flr_client_session_send_notes(flr_client_session *session)
@@ -146,6 +192,8 @@ void flr_client_session_send_scene(flr_client_session *session)
     flr_client_session_send(session, &message);
     if (flr_engine_groups(engine)) flr_client_session_send_groups(session);
     if (flr_engine_notes(engine)) flr_client_session_send_notes(session);
+    if (flr_engine_joints(engine)) flr_client_session_send_joints(session);
+    if (flr_engine_changed_files(engine, NULL)) flr_client_session_send_files(session);
     flr_engine_part part;
     for (uint32_t i = 0; flr_engine_part_at(engine, i, &part); i++)
         flr_client_session_send_part(session, &part);
@@ -193,6 +241,14 @@ void flr_client_session_send_device(flr_client_session *session, uint32_t reques
     message.as.device.hand = device.hand.index;
     message.as.device.max_force = device.max_force;
     message.as.device.max_torque = device.max_torque;
+    flr_engine_mapping mapping;
+    flr_engine_get_mapping(session->hub->def.engine, device.hand, &mapping,
+                           &message.as.device.scale);
+    message.as.device.scale_derived = mapping.scale == 0;
+    message.as.device.axes = mapping.axes;
+    message.as.device.boundary = mapping.boundary;
+    message.as.device.clutch_button =
+        mapping.clutch_button < 0 ? 255 : (uint8_t)mapping.clutch_button;
     message.as.device.name = text_of(device.name, 128);
     message.as.device.sentence = text_of(device.sentence, 512);
     flr_client_session_send(session, &message);
@@ -210,6 +266,11 @@ void flr_client_session_send_recording(flr_client_session *session, uint32_t req
     message.as.recording.frames = recording.frames;
     message.as.recording.seconds = recording.seconds;
     message.as.recording.name = text_of(recording.name, 128);
+    message.as.recording.gone = recording.gone;
+    message.as.recording.here = flr_engine_recording_is_here(session->hub->def.engine, &recording);
+    message.as.recording.scene = text_of(recording.scene, 256);
+    if (session->abilities & FLR_WIRE_ABILITY_LOAD && recording.scene_path)
+        message.as.recording.scene_path = text_of(recording.scene_path, 1024);
     flr_client_session_send(session, &message);
 }
 
@@ -264,6 +325,8 @@ static void resync_scene(flr_client_session *session)
     }
     flr_client_session_send_groups(session);
     flr_client_session_send_notes(session);
+    flr_client_session_send_joints(session);
+    flr_client_session_send_files(session);
     for (uint32_t i = session->known_count; i-- > 0;) {
         uint32_t known = session->known[i];
         flr_part_id id = flr_engine_part_id(engine, known);

@@ -151,6 +151,21 @@ static uint32_t fill_overlaps(const flr_engine_state *view, flr_wire_overlap_sta
     return view->overlap_count;
 }
 
+static uint32_t fill_workspaces(const flr_engine_state *view, flr_wire_workspace_state *workspaces)
+{
+    for (uint32_t i = 0; i < view->workspace_count; i++) {
+        const flr_engine_workspace *from = &view->workspaces[i];
+        workspaces[i] =
+            (flr_wire_workspace_state){.hand = from->hand.index,
+                                       .bits = (from->clutched ? FLR_WIRE_WORKSPACE_CLUTCHED : 0) |
+                                               (from->outside ? FLR_WIRE_WORKSPACE_OUTSIDE : 0),
+                                       .scale = (float)from->scale,
+                                       .T_world_workspace = from->T_world_workspace,
+                                       .half = narrow(from->half)};
+    }
+    return view->workspace_count;
+}
+
 size_t flr_client_session_state(flr_client_session *session, uint32_t request, bool whole,
                                 int64_t now, void *bytes, size_t capacity)
 {
@@ -167,6 +182,7 @@ size_t flr_client_session_state(flr_client_session *session, uint32_t request, b
     flr_wire_proxy_state proxies[FLR_ENGINE_HANDS];
     flr_wire_gap_state gaps[FLR_ENGINE_GAPS];
     flr_wire_overlap_state overlaps[FLR_ENGINE_OVERLAPS];
+    flr_wire_workspace_state workspaces[FLR_ENGINE_HANDS];
     flr_message message = {.id = FLR_MSG_STATE, .request = request};
     flr_msg_state *body = &message.as.state;
     fill_numbers(session, view, now, body);
@@ -178,6 +194,8 @@ size_t flr_client_session_state(flr_client_session *session, uint32_t request, b
     body->proxies_count = view->proxy_count;
     body->gaps = gaps;
     if (session->wants & FLR_WIRE_WANT_GAPS || request) body->gaps_count = fill_gaps(view, gaps);
+    body->workspaces = workspaces;
+    body->workspaces_count = fill_workspaces(view, workspaces);
     body->overlaps = overlaps;
     body->overlaps_count = fill_overlaps(view, overlaps);
     body->parts = hub->parts;

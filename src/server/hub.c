@@ -179,10 +179,24 @@ static void send_measure(flr_client_session *session, uint32_t request, const fl
     flr_client_session_send(session, &answer);
 }
 
+static void send_gap_map(flr_client_session *session, uint32_t request, const flr_gap_map *map)
+{
+    flr_message answer = {.id = FLR_MSG_GAP_MAP, .request = request};
+    if (!map) return;
+    answer.as.gap_map = (flr_msg_gap_map){.part = map->part.index,
+                                          .reach = map->reach,
+                                          .least = map->least,
+                                          .vertices = map->vertices,
+                                          .vertices_count = 9 * map->triangle_count,
+                                          .distances = map->distances,
+                                          .distances_count = 3 * map->triangle_count};
+    flr_client_session_send(session, &answer);
+}
+
 static bool is_answer(const flr_engine_event *event)
 {
     return event->kind == FLR_ENGINE_EVENT_CLEARANCE || event->kind == FLR_ENGINE_EVENT_CLASHES ||
-           event->kind == FLR_ENGINE_EVENT_MEASURE;
+           event->kind == FLR_ENGINE_EVENT_MEASURE || event->kind == FLR_ENGINE_EVENT_GAP_MAP;
 }
 
 /* what a worker found out for somebody, or why not */
@@ -203,6 +217,9 @@ static void answer_question(flr_hub *hub, const flr_engine_event *event)
         send_clearance(session, question.request, &event->clearance);
     else if (result == FLR_OK && event->kind == FLR_ENGINE_EVENT_MEASURE)
         send_measure(session, question.request, &event->measure);
+    else if (result == FLR_OK && event->kind == FLR_ENGINE_EVENT_GAP_MAP)
+        send_gap_map(session, question.request,
+                     flr_engine_gap_map_of(hub->def.engine, question.token));
     else if (result == FLR_OK)
         result = send_clashes(hub, session, question.request, question.token, &error);
     if (result == FLR_OK) return;
@@ -216,6 +233,7 @@ static bool can_wait(const flr_engine_event *event)
     return event->kind == FLR_ENGINE_EVENT_SCENE || event->kind == FLR_ENGINE_EVENT_RESYNC ||
            event->kind == FLR_ENGINE_EVENT_PART || event->kind == FLR_ENGINE_EVENT_PART_GONE ||
            event->kind == FLR_ENGINE_EVENT_GROUPS || event->kind == FLR_ENGINE_EVENT_NOTES ||
+           event->kind == FLR_ENGINE_EVENT_JOINTS || event->kind == FLR_ENGINE_EVENT_FILES ||
            event->kind == FLR_ENGINE_EVENT_PARAMETER || event->kind == FLR_ENGINE_EVENT_DEVICE ||
            event->kind == FLR_ENGINE_EVENT_RECORDING ||
            (event->kind == FLR_ENGINE_EVENT_JOB && event->job.state != FLR_WIRE_JOB_ENDED);
@@ -244,6 +262,12 @@ static void hand_on(flr_hub *hub, flr_client_session *session, const flr_engine_
         break;
     case FLR_ENGINE_EVENT_NOTES:
         flr_client_session_send_notes(session);
+        break;
+    case FLR_ENGINE_EVENT_JOINTS:
+        flr_client_session_send_joints(session);
+        break;
+    case FLR_ENGINE_EVENT_FILES:
+        flr_client_session_send_files(session);
         break;
     case FLR_ENGINE_EVENT_PART_GONE:
         flr_client_session_send_gone(session, event->part.index);
@@ -282,6 +306,7 @@ static void hand_on(flr_hub *hub, flr_client_session *session, const flr_engine_
     case FLR_ENGINE_EVENT_CLEARANCE:
     case FLR_ENGINE_EVENT_CLASHES:
     case FLR_ENGINE_EVENT_MEASURE:
+    case FLR_ENGINE_EVENT_GAP_MAP:
     case FLR_ENGINE_EVENT_REPLAY:
         break;
     }

@@ -89,14 +89,14 @@ static char *health_text(flr_service *service)
     flr_engine_get_health(service->engine, &h);
     flr_engine_get_scene(service->engine, &scene);
     json_t *json = json_pack(
-        "{s:s,s:s,s:b,s:s,s:s,s:f,s:I,s:I,s:I,s:I,s:i,s:i,s:i,s:I,s:I,s:o,s:o}", "version",
+        "{s:s,s:s,s:b,s:s,s:s,s:f,s:I,s:I,s:I,s:I,s:I,s:i,s:i,s:i,s:I,s:I,s:o,s:o}", "version",
         FLR_VERSION, "scene", scene.name ? scene.name : "", "rate_held", h.rate_held, "sentence",
         h.sentence, "rights", h.rights, "uptime", h.uptime, "frames", (json_int_t)h.loop.frames,
-        "overruns", (json_int_t)h.loop.overruns, "skipped", (json_int_t)h.loop.skipped, "faulty",
-        (json_int_t)h.loop.faulty, "parts", (int)scene.parts, "clients",
-        (int)flr_hub_clients(service->hub), "jobs", (int)h.jobs, "memory", (json_int_t)h.memory,
-        "heap", (json_int_t)flr_memory_heap(), "compute_us", times(&h.loop.compute), "wakeup_us",
-        times(&h.loop.wakeup));
+        "overruns", (json_int_t)h.loop.overruns, "skipped", (json_int_t)h.loop.skipped, "served",
+        (json_int_t)h.loop.served, "faulty", (json_int_t)h.loop.faulty, "parts", (int)scene.parts,
+        "clients", (int)flr_hub_clients(service->hub), "jobs", (int)h.jobs, "memory",
+        (json_int_t)h.memory, "heap", (json_int_t)flr_memory_heap(), "compute_us",
+        times(&h.loop.compute), "wakeup_us", times(&h.loop.wakeup));
     if (json && service->share) {
         json_t *share = share_health(service->share);
         json_object_set_new(share, "membership", flr_service_membership(service));

@@ -27,7 +27,9 @@ int flr_socket_begin(flr_service_connection *connection)
     flr_service *service = connection->service;
     int64_t now = flr_service_now(service);
     /* what a proxy at this machine hands on comes from somebody elsewhere */
-    bool local = is_loopback(connection->from) && !connection->reader.head.forwarded;
+    const flr_http_head *head = &connection->reader.head;
+    bool local = is_loopback(connection->from) && !head->forwarded &&
+                 flr_access_is_local(head->header[FLR_HTTP_HOST], head->header[FLR_HTTP_ORIGIN]);
     connection->session = flr_client_session_open(service->hub, connection->from, local, now);
     if (!connection->session) return -1;
     flr_http_free(&connection->reader);

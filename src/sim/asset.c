@@ -55,6 +55,13 @@ void flr_mesh_asset_release(flr_mesh_asset *asset)
     free(asset);
 }
 
+flr_asset_how flr_asset_how_of(const flr_scene_contact *contact)
+{
+    flr_asset_how how = {.bits = contact->marks, .range = contact->range, .probe = contact->probe};
+    if (how.bits == 2) how.range = 1, how.offset = contact->force_layer;
+    return how;
+}
+
 flr_result flr_mesh_asset_gauge(flr_mesh_asset *asset, const flr_gauge_part **gauge,
                                 flr_error *error)
 {
@@ -71,6 +78,7 @@ flr_result flr_mesh_asset_probe(flr_mesh_asset *asset, const flr_probe_model **p
 {
     flr_probe_def def = flr_default_probe_def();
     def.mesh = asset->mesh;
+    def.method = asset->how.probe;
     def.shading = true;
     pthread_mutex_lock(&asset->lock);
     flr_result result = asset->probe ? FLR_OK : flr_probe_model_create(&def, &asset->probe, error);
@@ -113,7 +121,7 @@ static flr_body_def from_box(const flr_mesh *mesh, double density)
     def.inertia =
         (flr_inertia){.mass = 1, .centre = flr_box3_centre(mesh->bounds), .tensor = tensor};
     def.mass = fmax(density * fmax(size.x, 1e-6) * fmax(size.y, 1e-6) * fmax(size.z, 1e-6), 1e-9);
-    def.reach = 0.5 * flr_vec3_length(size);
+    def.reach = fmax(0.5 * flr_vec3_length(size), 1e-6); /* all of it may be a single point */
     return def;
 }
 
@@ -173,6 +181,11 @@ flr_voxelize_def flr_shape_how(const flr_shape *shape, bool on_surface)
     how.voxel = shape->voxel;
     how.hollow = shape->hollow;
     how.on_surface = on_surface;
+    if (shape->mesh && shape->mesh->how.bits) {
+        how.bits = shape->mesh->how.bits;
+        how.range = shape->mesh->how.range;
+        how.offset = shape->mesh->how.offset;
+    }
     return how;
 }
 
@@ -354,7 +367,8 @@ flr_result flr_shape_open(flr_env *env, const char *path, bool points, flr_shape
     return FLR_OK;
 }
 
-flr_result flr_shape_tree(flr_shape *shape, const flr_sphere_tree **tree, flr_error *error)
+flr_result flr_shape_tree(flr_shape *shape, flr_sphere_view view, const flr_sphere_tree **tree,
+                          flr_error *error)
 {
     flr_sphere_tree_def def = flr_default_sphere_tree_def();
     if (shape->pager)
@@ -364,11 +378,19 @@ flr_result flr_shape_tree(flr_shape *shape, const flr_sphere_tree **tree, flr_er
             "leave out --memory, or take the engine of shells");
     def.voxmap = shape->voxmap;
     def.shell = shape->shell;
+    def.view = view;
     if (shape->mesh) pthread_mutex_lock(&shape->mesh->lock);
     flr_result result = shape->tree ? FLR_OK : flr_sphere_tree_create(&def, &shape->tree, error);
     if (result == FLR_OK) *tree = shape->tree;
     if (shape->mesh) pthread_mutex_unlock(&shape->mesh->lock);
     return result;
+}
+
+flr_result flr_shape_map(flr_env *env, const flr_shape *shape, flr_voxmap **voxmap,
+                         flr_shell **shell, flr_error *error)
+{
+    FLR_ASSERT(shape->pager);
+    return flr_voxfile_open(env, flr_pager_path(shape->pager), 0, voxmap, shell, error);
 }
 
 flr_shape *flr_shape_retain(flr_shape *shape)
@@ -429,6 +451,28 @@ bool flr_part_list_add_joints(flr_part_list *members, const flr_joint_entry *joi
         to->joint.axis = flr_pose_apply_vector(T_world_file, to->joint.axis);
     }
     return true;
+}
+
+static bool is_side(const flr_part_list *list, uint32_t side, const flr_part_entry *part)
+{
+    if (side == part->part) return true;
+    const flr_part_entry *found = part->rigid ? flr_part_list_find(list, side) : NULL;
+    return found && found->rigid == part->rigid;
+}
+
+bool flr_part_list_are_tied(const flr_part_list *joints, const flr_part_entry *a,
+                            const flr_part_entry *b)
+{
+    if (a->use == FLR_PART_USE_PASS || b->use == FLR_PART_USE_PASS) return true;
+    if (a->rigid && a->rigid == b->rigid) return true;
+    for (uint32_t i = 0; i < joints->joint_count; i++) {
+        const flr_joint *j = &joints->joints[i].joint;
+        if (j->touch || j->a == FLR_JOINT_WORLD || j->b == FLR_JOINT_WORLD) continue;
+        if ((is_side(joints, j->a, a) && is_side(joints, j->b, b)) ||
+            (is_side(joints, j->a, b) && is_side(joints, j->b, a)))
+            return true;
+    }
+    return false;
 }
 
 bool flr_part_list_is_jointed(const flr_part_list *members, uint32_t part)
@@ -541,6 +585,7 @@ static flr_result find_mesh(part_reading *r, uint32_t part, const read_mesh **fo
     flr_result result = flr_scene_loader_load(&r->loader, part, &mesh, &made->report, error);
     if (result == FLR_OK) result = share_mesh(r->parts, &r->meshes, mesh, &made->asset, error);
     if (result != FLR_OK) return result;
+    made->asset->how = flr_asset_how_of(&r->def->scene->contact);
     *found = made;
     r->count++;
     return FLR_OK;
@@ -561,6 +606,7 @@ static flr_result read_part(part_reading *r, uint32_t i, flr_error *error)
                            .density = from->density,
                            .mass = from->mass,
                            .hidden = from->hidden,
+                           .use = from->use,
                            .group = FLR_ENGINE_NONE,
                            .constraint = from->constraint ? *from->constraint
                                                           : flr_default_world_constraint(),
@@ -634,9 +680,9 @@ flr_result flr_part_list_read(const flr_parts_def *def, flr_part_list *parts, fl
     flr_scene_loader_end(&r.loader);
     for (uint32_t i = 0; i < r.count; i++) flr_mesh_asset_release(r.done[i].asset);
     free(r.done);
+    if (result == FLR_OK) result = read_links(def->scene, parts, error);
     if (result == FLR_OK && def->chosen && !(def->common > 0))
         result = choose_voxels(def, parts, error);
-    if (result == FLR_OK) result = read_links(def->scene, parts, error);
     if (result != FLR_OK) flr_part_list_free(parts);
     return result;
 }

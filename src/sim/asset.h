@@ -25,9 +25,16 @@
 /* ---- meshes ---- */
 
 /* A mesh that parts share. */
+/* How the voxels of a mesh are marked, as in flr_voxelize_def, and how points find its triangles. Bits 0: the default. */
+typedef struct flr_asset_how {
+    unsigned bits, range, offset;
+    flr_probe_method probe;
+} flr_asset_how;
+
 struct flr_mesh_asset {
     atomic_uint users;
-    uint32_t number; /* of the mesh */
+    flr_asset_how how; /* set before it is used */
+    uint32_t number;   /* of the mesh */
     flr_hash hash;
     flr_mesh *mesh;
     pthread_mutex_t lock;  /* of what follows: made by whoever needs it first */
@@ -57,6 +64,9 @@ flr_result flr_mesh_asset_fit_shown(flr_mesh_asset *asset, flr_env *env, const f
 /* Inertia and reach (of the box where the mesh has no volume), computed once: that looks at every triangle. Density 0: not
  * known, then that of water. */
 flr_body_def flr_mesh_asset_inertia(flr_mesh_asset *asset, double density);
+
+/* The scene's marks and method. 2 bits hold one layer: that in which force begins. */
+flr_asset_how flr_asset_how_of(const flr_scene_contact *contact);
 
 /* ---- shapes ---- */
 
@@ -114,7 +124,12 @@ flr_voxelize_def flr_shape_how(const flr_shape *shape, bool on_surface);
 flr_shape *flr_shape_bare(flr_mesh_asset *mesh, double voxel, bool hollow);
 static inline bool flr_shape_is_bare(const flr_shape *shape) { return !shape->table; }
 flr_shape *flr_shape_retain(flr_shape *shape);
-flr_result flr_shape_tree(flr_shape *shape, const flr_sphere_tree **tree, flr_error *error);
+/* `view` is that of the first call. */
+flr_result flr_shape_tree(flr_shape *shape, flr_sphere_view view, const flr_sphere_tree **tree,
+                          flr_error *error);
+/* Voxels and points of a shape that is paged, for jobs: mapped from its file, not in memory. The caller destroys both. */
+flr_result flr_shape_map(flr_env *env, const flr_shape *shape, flr_voxmap **voxmap,
+                         flr_shell **shell, flr_error *error);
 void flr_shape_release(flr_shape *shape); /* NULL allowed; thread: any */
 
 /* ---- parts ---- */
@@ -137,7 +152,8 @@ typedef struct flr_part_entry {
     flr_world_constraint constraint; /* what acts on it */
     flr_pose T_start, T_goal;
     bool has_goal;
-    bool hidden;    /* at first, in a viewer */
+    bool hidden; /* at first, in a viewer */
+    flr_part_use use;
     uint32_t group; /* that it is in: a place in a flr_group_list; FLR_ENGINE_NONE: none */
     uint32_t
         rigid; /* parts with the same number move as one: the outermost rigid group, plus 1; 0: by itself */
@@ -172,6 +188,10 @@ typedef struct flr_part_list {
  * memory. */
 bool flr_part_list_add_joints(flr_part_list *members, const flr_joint_entry *joints, uint32_t count,
                               uint32_t first, flr_pose T_world_file);
+/* Do two parts not touch each other whatever they do: because they are in the same rigid group, because a joint without `touch`
+ * connects them, or because one of them lets the other pass? `joints`: those of the list count. */
+bool flr_part_list_are_tied(const flr_part_list *joints, const flr_part_entry *a,
+                            const flr_part_entry *b);
 /* Does a joint tie the part to another one? */
 bool flr_part_list_is_jointed(const flr_part_list *members, uint32_t part);
 

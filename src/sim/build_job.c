@@ -62,6 +62,7 @@ flr_maker flr_maker_of(const flr_engine *e)
                       .cache = e->cache,
                       .threads = e->def.threads,
                       .on_surface = e->tuning.world.contact.model == FLR_FORCE_SMOOTH,
+                      .how = e->how,
                       .reads = e->def.workers > 0,
                       .exact = e->tuning.world.engine == FLR_ENGINE_EXACT};
     made.cache.later = true; /* nobody waits for the disk */

@@ -10,7 +10,8 @@ typedef struct flr_maker {
     flr_cache cache;
     unsigned threads;
     bool on_surface;
-    uint64_t memory; /* as in flr_shape_def; default 0 */
+    flr_asset_how how; /* of meshes that are read */
+    uint64_t memory;   /* as in flr_shape_def; default 0 */
     bool reads;
     bool exact; /* with what the exact engine needs */
 } flr_maker;

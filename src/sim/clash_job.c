@@ -16,6 +16,7 @@ typedef struct surveyed_part {
     uint32_t part;
     flr_hash hash; /* of its mesh */
     flr_pose T_world_part;
+    bool keep_out;
 } surveyed_part;
 
 typedef struct flr_clash_survey {
@@ -101,6 +102,7 @@ static flr_result prepare(clash_check *c, flr_error *error)
         if (c->is_report && !flr_job_progress(&c->job, 0.3 * i / kept, "preparing %s", entry->name))
             return flr_fail(error, FLR_CANCELLED, "cancelled");
         c->fits[i].T_world_part = entry->T_start;
+        c->fits[i].keep_out = entry->use == FLR_PART_USE_KEEP_OUT;
         result = flr_mesh_asset_fit_shown(entry->shape->mesh, c->env, &c->cache, building, c,
                                           &c->fits[i].fit, error);
     }
@@ -117,7 +119,8 @@ static void find_unmoved(clash_check *c)
         const surveyed_part *was = &before->parts[k];
         if (now->part == was->part)
             c->unmoved[i] = flr_hash_equal(now->shape->mesh->hash, was->hash) &&
-                            same_pose(now->T_start, was->T_world_part);
+                            same_pose(now->T_start, was->T_world_part) &&
+                            c->fits[i].keep_out == was->keep_out;
         i += now->part <= was->part;
         k += was->part <= now->part;
     }
@@ -176,7 +179,8 @@ static flr_result keep_survey(clash_check *c, flr_clash_list *list, flr_error *e
     }
     for (uint32_t i = 0; i < c->parts.count; i++) {
         const flr_part_entry *entry = &c->parts.list[i];
-        parts[i] = (surveyed_part){entry->part, entry->shape->mesh->hash, entry->T_start};
+        parts[i] = (surveyed_part){entry->part, entry->shape->mesh->hash, entry->T_start,
+                                   c->fits[i].keep_out};
     }
     *survey = (flr_clash_survey){.clearance = c->clearance,
                                  .scene = c->scene,
@@ -334,6 +338,7 @@ static flr_result write_report(clash_check *c, const flr_clash_list *list, doubl
             (flr_engine_report_part){.name = entry->name,
                                      .group = grouped ? c->groups.list[entry->group].name : "",
                                      .colour = entry->colour,
+                                     .keep_out = c->fits[i].keep_out,
                                      .mesh = entry->shape->mesh->mesh,
                                      .T_world_part = entry->T_start};
     }

@@ -17,6 +17,7 @@
 
 #include "feeler/world.h"
 #include "protocol/messages.h"
+#include "sim/mapping.h"
 
 typedef struct flr_world_instance flr_world_instance;
 typedef struct flr_static_scene flr_static_scene;
@@ -32,6 +33,7 @@ typedef uint32_t flr_arg_button;
 typedef bool flr_arg_flag;
 typedef double flr_arg_length;
 typedef flr_pose flr_arg_pose;
+typedef flr_mapping_def flr_arg_mapping;
 typedef flr_world_params flr_arg_params;
 typedef flr_remote_coupling_def flr_arg_coupling_def;
 typedef flr_world_instance *flr_arg_world_instance;

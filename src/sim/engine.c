@@ -96,13 +96,17 @@ static flr_result make_framer(flr_engine *e, flr_error *error)
     f->reach = e->tuning.reach;
     f->tape_ns = -1;
     f->frame.lower = f->frame.upper = INFINITY;
-    for (uint32_t h = 0; h < FLR_ENGINE_HANDS; h++)
-        f->hands[h] = (flr_stepper_hand){.T_world_base = flr_pose_identity(),
-                                         .scale = 1,
+    const flr_mapping_def direct = flr_default_mapping_def();
+    const flr_mapping map = flr_mapping_make(&direct);
+    for (uint32_t h = 0; h < FLR_ENGINE_HANDS; h++) {
+        e->mappings[h] = e->def.mapping ? *e->def.mapping : flr_default_engine_mapping();
+        e->view_axes[h] = flr_quat_identity();
+        f->hands[h] = (flr_stepper_hand){.map = map,
                                          .T_world_hand = flr_pose_identity(),
                                          .touched = FLR_ENGINE_NONE,
                                          .held = FLR_ENGINE_NONE,
                                          .firm = true}; /* a page's, until it gets another device */
+    }
     if (!flr_stepper_make_couplings(f) ||
         !(f->notices = flr_ring_create(sizeof(flr_notice), NOTICES)))
         return flr_engine_no_memory(error);
@@ -116,6 +120,7 @@ static flr_result make_loop(flr_engine *e, flr_error *error)
     def.env = e->def.env;
     def.rate = e->def.rate;
     def.paced = e->def.paced;
+    def.local = e->def.local;
     def.step = flr_stepper_step;
     def.command = flr_stepper_take;
     def.context = e->stepper;
@@ -294,6 +299,7 @@ void flr_engine_destroy(flr_engine *e)
     flr_part_list_free(&e->members);
     flr_group_list_free(&e->groups);
     flr_review_destroy(e->review);
+    flr_sources_free(&e->sources);
     for (int i = 0; i < 4; i++) free(e->texts[i]);
     free(e->pulses);
     free(e->events);
@@ -368,6 +374,7 @@ void flr_engine_service(flr_engine *e)
     flr_engine_keep_looking(e);
     flr_engine_keep_gaps(e);
     flr_engine_keep_overlaps(e);
+    flr_engine_keep_files(e);
     flr_engine_keep_taping(e);
     flr_engine_keep_shapes(e);
     flr_engine_page(e);

@@ -42,19 +42,7 @@
 #include "protocol/messages.h"
 #include "realtime/stall.h"
 #include "scene/scene.h"
-
-#define FLR_ENGINE_NONE UINT32_MAX /* no device; on the wire: no part, no hand */
-
-enum {
-    FLR_ENGINE_HANDS = FLR_WORLD_HANDS,
-    FLR_ENGINE_PARTS = FLR_WORLD_PARTS, /* in a scene */
-    FLR_ENGINE_CONTACTS = 256,          /* in a state */
-    FLR_ENGINE_GAPS = 32,               /* in a state */
-    FLR_ENGINE_OVERLAPS = 64,           /* in a state */
-    FLR_ENGINE_CLASHES = 2048,          /* in an answer */
-    FLR_ENGINE_NAME_SIZE = 257,
-    FLR_ENGINE_UNDO = 64 /* steps that can be taken back */
-};
+#include "sim/engine_state.h"
 
 typedef struct flr_engine flr_engine;
 
@@ -64,6 +52,7 @@ typedef struct flr_engine flr_engine;
 typedef struct flr_engine_report_part {
     const char *name, *group; /* group "": none */
     uint32_t colour;          /* 0xrrggbb */
+    bool keep_out;            /* a zone that the others may not enter */
     const flr_mesh *mesh;
     flr_pose T_world_part;
 } flr_engine_report_part;
@@ -85,6 +74,7 @@ typedef struct flr_engine_report {
 typedef struct flr_engine_def {
     flr_env *env;     /* default the real one */
     double rate;      /* Hz; default 1000 */
+    bool local;       /* devices are served from local models, as in flr_loop_def; default false */
     bool paced;       /* by the clock; default true. false: as fast as it goes, flr_engine_run() */
     uint32_t hands;   /* 1 … 8; default 2 */
     unsigned workers; /* threads for jobs; default 2; 0: jobs are done in flr_engine_service() */
@@ -109,6 +99,10 @@ typedef struct flr_engine_def {
      * metres; and of the exact engine the strength, and how deep parts may start in each other, metres. 0 for the engine and the
      * strength, negative for the lengths, the defaults: what the scene says */
     unsigned contact;
+    /* leave frames out of recordings, so that a minute takes no more than 10 MB: they can be shown, but not run again. Default false */
+    bool small_recordings;
+    /* of devices, for all hands, before what a scene says; NULL: as scenes say. Need not outlive the call. */
+    const struct flr_engine_mapping *mapping;
     double onset, strength, overlap;
     double tests;     /* of the coherent engine, likewise */
     int priority;     /* of the loop, as in flr_loop_def; default 80 */
@@ -169,6 +163,9 @@ typedef enum flr_engine_event_kind {
     FLR_ENGINE_EVENT_CLASHES, /* flr_engine_clashes_of() answers the request `token`, or `result` and `sentence` */
     FLR_ENGINE_EVENT_MEASURE, /* `measure` answers the request `token`, or `result` and `sentence` */
     FLR_ENGINE_EVENT_NOTES,   /* the notes have changed */
+    FLR_ENGINE_EVENT_JOINTS,  /* the joints have changed */
+    FLR_ENGINE_EVENT_FILES,   /* flr_engine_changed_files() has changed */
+    FLR_ENGINE_EVENT_GAP_MAP, /* flr_engine_gap_map_of() answers the request `token`, or `result` and `sentence` */
     FLR_ENGINE_EVENT_ALLOWED, /* which pairs are allowed has changed */
     FLR_ENGINE_EVENT_REPLAY,  /* playing began or ended */
     /* More has happened than the engine remembers one by one: ask for parts, parameters, devices, recordings and jobs anew.
@@ -269,7 +266,8 @@ typedef struct flr_engine_part {
     flr_pose T_world_part; /* now */
     flr_pose T_start;      /* where reset puts it */
     bool has_goal;
-    bool hidden;              /* a viewer does not show it at first */
+    bool hidden; /* a viewer does not show it at first */
+    flr_part_use use;
     const char *group;        /* the name of the group that it is in, ""; as name */
     flr_pose T_goal;          /* where it should get to: the end of its path in the scene */
     const char *name;         /* valid until the next flr_engine_service() */
@@ -309,6 +307,22 @@ const flr_engine_note *flr_engine_note_at(const flr_engine *engine, uint32_t ind
  * FLR_BAD_ARGUMENT, FLR_TOO_LARGE. */
 flr_result flr_engine_set_note(flr_engine *engine, flr_engine_note *note, flr_error *error);
 
+/* A joint; point and axis are in the frame of side a. */
+typedef struct flr_engine_joint {
+    flr_joint joint;  /* its sides are numbers of parts, or FLR_JOINT_WORLD */
+    const char *name; /* valid until the next call of the engine */
+} flr_engine_joint;
+
+uint32_t flr_engine_joints(const flr_engine *engine);
+/* The one in the place `index`. False: no such place. */
+bool flr_engine_joint_at(const flr_engine *engine, uint32_t index, flr_engine_joint *joint);
+/* Makes a joint of this name: `given` has numbers of parts, point and axis in the world as parts are now, where the joint is at 0;
+ * parts that it connects start from there. Of a joint that is there already, kind, pitch, touch, turn and slide change, which
+ * count from where they did. FLR_BAD_ARGUMENT with a sentence for what cannot be, FLR_NOT_FOUND, FLR_UNSUPPORTED, FLR_TOO_LARGE. */
+flr_result flr_engine_set_joint(flr_engine *engine, const char *name, const flr_joint *given,
+                                flr_error *error);
+flr_result flr_engine_remove_joint(flr_engine *engine, const char *name, flr_error *error);
+
 /* The part in the place `index`, 0 … parts - 1, in order of numbers. False: no such place. */
 bool flr_engine_part_at(const flr_engine *engine, uint32_t index, flr_engine_part *part);
 /* The part that has this index on the wire in the present scene, there or not; UINT32_MAX: none. Likewise for a mesh. */
@@ -337,6 +351,14 @@ void flr_mesh_asset_release(flr_mesh_asset *asset);               /* thread: any
  * there, with parts that are not ready; they become so as their voxels are made, and the job ends
  * with the last. A part whose voxels cannot be made, or are cancelled, stays as it is. */
 flr_result flr_engine_load(flr_engine *engine, const char *path, uint32_t *job, flr_error *error);
+
+/* Whether changes of the files of the scene that is loaded next are noticed; FLR_ENGINE_EVENT_FILES tells. Default false. */
+void flr_engine_watch_files(flr_engine *engine, bool watch);
+/* How many files have changed since they were read; the sentence, which may be NULL, is valid until the next
+ * flr_engine_service(). */
+uint32_t flr_engine_changed_files(const flr_engine *engine, const char **sentence);
+/* Reads the changed files again; parts of the same names get the new meshes and keep all else. FLR_NOT_FOUND: none has changed. */
+flr_result flr_engine_reload_files(flr_engine *engine, flr_error *error);
 
 /* A part to be added. */
 typedef struct flr_engine_add_def {
@@ -375,6 +397,10 @@ flr_result flr_engine_remove(flr_engine *engine, flr_part_id part, flr_error *er
 /* How a part may move from now on. One that becomes static stays where it is, also after a reset. */
 flr_result flr_engine_set_kind(flr_engine *engine, flr_part_id part, flr_part_kind kind,
                                flr_error *error);
+/* Makes a part solid, lets others pass through it, or makes it a zone that none may enter, which is static. FLR_DENIED for a zone
+ * of a part that moves with its rigid group. */
+flr_result flr_engine_set_use(flr_engine *engine, flr_part_id part, flr_part_use use,
+                              flr_error *error);
 /* Voxels of another size; until they are there, the old ones serve. */
 flr_result flr_engine_voxelize(flr_engine *engine, flr_part_id part, double voxel, uint32_t *job,
                                flr_error *error);
@@ -447,8 +473,7 @@ flr_result flr_engine_set_solid(flr_engine *engine, flr_part_id part, bool solid
 
 /* ---- devices ---- */
 
-/* Every hand has a *remote* device of its own, fed by flr_engine_hand_input(): devices 0 … hands - 1.
- * More are given by flr_engine_add_device(). */
+/* Every hand has a *remote* device of its own, fed by flr_engine_hand_input(); flr_engine_add_device() adds more. */
 typedef struct flr_engine_device {
     uint32_t device;
     uint8_t kind; /* FLR_WIRE_DEVICE_PAGE … */
@@ -467,13 +492,38 @@ flr_result flr_engine_add_device(flr_engine *engine, flr_device *device, uint8_t
                                  double scale, uint32_t *number, flr_error *error);
 uint32_t flr_engine_devices(const flr_engine *engine);
 bool flr_engine_device_at(const flr_engine *engine, uint32_t index, flr_engine_device *device);
-/* Lets a device move a hand; FLR_ENGINE_NONE: the hand's own remote one. The force of the one before
- * fades first, then the change happens between two frames; other hands go on. */
+/* Lets a device move a hand; FLR_ENGINE_NONE: the hand's own remote one. The force of the one before fades first. */
 flr_result flr_engine_select(flr_engine *engine, flr_hand_id hand, uint32_t device,
                              flr_error *error);
 /* Moves a device's base, as when the view turns. A part that is held is taken anew. */
 flr_result flr_engine_place_device(flr_engine *engine, uint32_t device, flr_pose T_world_base,
                                    double scale, flr_error *error);
+/* How a device moves a hand, as clients ask for it; kept when the hand gets another device. Mapping: sim/mapping.h. */
+#define FLR_MIN_SCALE 1e-3
+#define FLR_MAX_SCALE 1e3
+typedef struct flr_engine_mapping {
+    double
+        scale; /* metres in the world for a metre of the device; 0: derived from workspace and scene */
+    uint8_t axes; /* FLR_WIRE_AXES_…: the device's axes are the world's, or those of the view */
+    uint8_t boundary;      /* FLR_WIRE_BOUNDARY_… */
+    int32_t clutch_button; /* 0 to 31; -1: none */
+} flr_engine_mapping;
+
+/* Along the axes of the view, at the derived scale, no boundary mode, no clutch button. */
+flr_engine_mapping flr_default_engine_mapping(void);
+/* "scale=2,axes=view,boundary=bubble,clutch=1" into `mapping`, which has the defaults; the sentence names the key. */
+flr_result flr_engine_mapping_parse(const char *text, flr_engine_mapping *mapping,
+                                    flr_error *error);
+flr_result flr_engine_set_mapping(flr_engine *engine, flr_hand_id hand,
+                                  const flr_engine_mapping *mapping, flr_error *error);
+/* What was asked for, and the scale in force. A hand that does not exist: defaults. */
+void flr_engine_get_mapping(const flr_engine *engine, flr_hand_id hand, flr_engine_mapping *mapping,
+                            double *scale);
+flr_result flr_engine_hold_clutch(flr_engine *engine, flr_hand_id hand, bool held,
+                                  flr_error *error);
+/* The axes of the view that a hand's device follows: x to the right, y away from the eye, z up. */
+flr_result flr_engine_set_view_axes(flr_engine *engine, flr_hand_id hand, flr_quat axes,
+                                    flr_error *error);
 /* Where the page or the host has a hand; the newest counts. Button 0 takes and lets go. */
 flr_result flr_engine_hand_input(flr_engine *engine, flr_hand_id hand, flr_pose T_world_hand,
                                  uint32_t buttons, flr_error *error);
@@ -490,104 +540,7 @@ bool flr_engine_parameter_at(const flr_engine *engine, uint32_t index, flr_engin
 /* FLR_NOT_FOUND (with a guess), FLR_BAD_ARGUMENT (out of range). */
 flr_result flr_engine_set(flr_engine *engine, const char *name, double value, flr_error *error);
 
-/* ---- state ---- */
-
-typedef struct flr_engine_part_state {
-    flr_part_id part;
-    uint32_t look; /* FLR_WIRE_LOOK_PLAIN … */
-    flr_pose T_world_part;
-    flr_twist twist; /* about the centre of mass, world's axes */
-    bool moves;      /* some hand or remote coupling holds it, or it moves by itself */
-    bool solid;
-} flr_engine_part_state;
-
-/* A remote coupling, in the order of their numbers; as in flr_remote_coupling, which says more. */
-typedef struct flr_engine_coupling_state {
-    uint32_t coupling;
-    flr_part_id part;
-    double stretch, angle; /* metres: of any point; rad */
-    double delay;          /* s: how old what is known of the other instance is, smoothed */
-    double stiffness;      /* N/m */
-    double force;          /* N: the remote coupling's, on the part */
-    double put, got, taken, account, damping, gain;
-    bool begun, diverged, settled;
-} flr_engine_coupling_state;
-
-typedef struct flr_engine_hand_state {
-    flr_part_id held, touched; /* or FLR_NO_PART_ID */
-    uint32_t bits;             /* FLR_WIRE_HAND_PRESENT … */
-    uint32_t buttons, faults;
-    flr_pose T_world_hand, T_world_ghost;
-    flr_pose T_part_hand; /* where it holds the part; the identity when it holds none */
-    flr_wrench wrench;    /* given: world's axes, about the hand's origin */
-} flr_engine_hand_state;
-
-typedef struct flr_engine_contact {
-    flr_vec3 point, force;   /* world: metres, newtons on `part` */
-    double depth;            /* metres */
-    flr_part_id part, other; /* other FLR_NO_PART_ID: not known */
-} flr_engine_contact;
-
-/* How far a part that is held or moves is from another, by their triangles; world's frame, metres. */
-typedef struct flr_engine_gap {
-    flr_part_id part, other;
-    double distance; /* negative: they are so deep in each other */
-    double error;    /* the true distance differs by no more than this */
-    flr_vec3 from,
-        to; /* nearest points of part and other; of parts in each other the deepest and its way out */
-} flr_engine_gap;
-
-/* Two parts that were in each other when they were put where they stand; world's frame, metres. */
-typedef struct flr_engine_overlap_state {
-    flr_part_id part, other;
-    double depth;     /* 0: surfaces met, or it is not known */
-    double tolerated; /* exact engine: how deep they may be now; 0: they have come free */
-    flr_vec3 point;
-} flr_engine_overlap_state;
-
-/* The point of a hand that touches with one; world's frame. */
-typedef struct flr_engine_proxy {
-    flr_hand_id hand;
-    flr_part_id part; /* that it touches, or FLR_NO_PART_ID */
-    flr_vec3 point;   /* metres */
-    flr_vec3 normal;  /* unit, away from the surface; zero: it touches nothing */
-    flr_vec3 force;   /* newtons, on the hand */
-    double depth;     /* metres: how far the hand is below the surface */
-    bool sticking;
-} flr_engine_proxy;
-
-typedef struct flr_engine_state {
-    uint64_t frame;
-    int64_t time_ns; /* since the loop began */
-    uint64_t points_tested;
-    uint32_t scene;
-    uint32_t contact_count; /* all of them */
-    double lower, upper, deepest;
-    uint32_t limited, stopped, faults;
-    uint32_t queued, late; /* coherent engine: see flr_world_frame */
-    double max_travel;
-    uint32_t skipped; /* periods without a frame, so far */
-    double compute_last_us;
-    double energy;
-    flr_hash hash; /* of all that has happened in the world */
-    bool paused, recording, replaying;
-    bool waiting;           /* for voxels from the disk: nothing moves, hands feel nothing */
-    flr_pager_waits waits;  /* … so far */
-    flr_pager_stats paging; /* of all parts whose voxels are paged; `slots` 0: there are none */
-    bool merged;            /* static parts are one at present */
-    uint32_t undo;          /* steps that can be taken back */
-    uint32_t hand_count, part_count, contacts_given, proxy_count, coupling_count;
-    uint32_t gap_count, overlap_count;
-    flr_engine_hand_state hands[FLR_ENGINE_HANDS];
-    flr_engine_proxy proxies[FLR_ENGINE_HANDS]; /* [proxy_count]: of hands whose tool is a point */
-    flr_engine_coupling_state couplings[FLR_WORLD_REMOTE_COUPLINGS]; /* [coupling_count] */
-    flr_engine_contact contacts[FLR_ENGINE_CONTACTS];
-    flr_engine_gap
-        gaps[FLR_ENGINE_GAPS]; /* [gap_count], nearest first: see flr_engine_want_gaps() */
-    flr_engine_overlap_state overlaps[FLR_ENGINE_OVERLAPS]; /* [overlap_count] */
-    /* [part_count]: those that may move, and static ones that something has touched */
-    flr_engine_part_state parts[FLR_ENGINE_PARTS];
-} flr_engine_state;
+/* ---- state: engine_state.h ---- */
 
 /* The newest, or the replay's; valid until the next call. Never NULL. Made once for a frame: asking again costs nothing. */
 const flr_engine_state *flr_engine_view(flr_engine *engine);
@@ -640,6 +593,22 @@ flr_result flr_engine_clashes_ask(flr_engine *engine, double clearance, uint32_t
                                   flr_error *error);
 /* The answer, until the next flr_engine_service(); NULL: there is none. */
 const flr_engine_clashes *flr_engine_clashes_of(const flr_engine *engine, uint32_t token);
+/* A part's surface in triangles that are small where another part is near. */
+typedef struct flr_gap_map {
+    flr_part_id part;
+    double reach, least;     /* metres; the least distance, below 0: so deep in another part */
+    uint32_t triangle_count; /* three corners each */
+    float *vertices;         /* [3 × 3 × triangle_count] metres, part's frame */
+    float *
+        distances; /* [3 × triangle_count] metres to the nearest other part; `reach`: none is so near */
+} flr_gap_map;
+
+/* How far the surface of a part is from all others, but those of its rigid group, up to `reach` metres (above 0, at most 1).
+ * FLR_ENGINE_EVENT_GAP_MAP answers. */
+flr_result flr_engine_gap_map_ask(flr_engine *engine, flr_part_id part, double reach,
+                                  uint32_t token, flr_error *error);
+/* The answer, until the next flr_engine_service(); NULL: there is none. */
+const flr_gap_map *flr_engine_gap_map_of(const flr_engine *engine, uint32_t token);
 /* Marks two parts as a fit of the design, or no longer. FLR_NOT_FOUND; FLR_DENIED: a rule of the scene about several parts
  * allows it. */
 flr_result flr_engine_allow(flr_engine *engine, flr_part_id part, flr_part_id other, bool allowed,
@@ -670,8 +639,8 @@ typedef struct flr_engine_near {
     double voxel; /* metres: size of the largest */
 } flr_engine_near;
 
-/* Somebody wants the distances of what is held. The exact engine knows them up to a millimetre, in every frame; beyond that, and
- * with other engines, a worker measures the nearest part, 20 times a second at most. */
+/* Somebody wants the distances of what is held. The exact engine knows them up to a millimetre, in every frame; beyond that, where
+ * it measures coarsely for lack of time, and with other engines, a worker measures the nearest part, 20 times a second at most. */
 void flr_engine_want_gaps(flr_engine *engine, bool wanted);
 
 void flr_engine_want_near(flr_engine *engine, bool distances, bool voxels);
@@ -687,8 +656,21 @@ typedef struct flr_engine_recording {
     uint64_t frames, lost; /* in it, and not; 0 where not known: its writer died */
     double seconds;        /* if its writer died: as far as it can be read; 0: not known */
     char name[FLR_ENGINE_NAME_SIZE];
-    const char *path; /* of the file; valid as long as the engine */
+    const char *path; /* of the file; valid until it is renamed */
+    bool gone;        /* removed: its number is not used again */
+    // the scene that it is of
+    char scene[FLR_ENGINE_NAME_SIZE], scene_hash[FLR_HASH_TEXT_SIZE];
+    const char *scene_path; /* its file; NULL: not known. Valid as long as the engine */
+    uint64_t
+        made_in; /* one more than the generation of the scene in which this engine made it; 0: it did not */
 } flr_engine_recording;
+
+/* Whether it is of the scene that is loaded now: made in it, or in the same file. */
+bool flr_engine_recording_is_here(const flr_engine *engine, const flr_engine_recording *recording);
+/* Gives a finished recording and its file another name, or removes both. The names are those of files, without folders. */
+flr_result flr_engine_record_rename(flr_engine *engine, uint32_t recording, const char *name,
+                                    flr_error *error);
+flr_result flr_engine_record_remove(flr_engine *engine, uint32_t recording, flr_error *error);
 
 /* `name` NULL or empty: the time of day. One at a time. */
 flr_result flr_engine_record_start(flr_engine *engine, const char *name, uint32_t *recording,

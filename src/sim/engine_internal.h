@@ -29,7 +29,9 @@
 #include "feeler/recording.h"
 #include "sim/asset.h"
 #include "sim/commands.h"
+#include "sim/mapping.h"
 #include "sim/parameters.h"
+#include "sim/sources.h"
 
 /* The id of the part with this index of a scene; FLR_ENGINE_NONE: none. */
 static inline flr_part_id flr_part_id_of(uint32_t scene, uint32_t index)
@@ -122,6 +124,10 @@ struct flr_recording_tap {
     flr_record_part *parts; /* [count]; the loop's */
     uint32_t scene;
     flr_ring *entries; /* flr_journal_entry: from the loop to the writer */
+    uint32_t
+        stride; /* frames of the loop for one in the file, and none while nothing moves; 0: all of them */
+    uint32_t since;                  /* the last one in the file; the loop's */
+    uint32_t held[FLR_ENGINE_HANDS]; /* in the last one; the loop's */
     uint8_t *
         state; /* [state_room]: of the world when it began, filled before the first journal entry */
     size_t state_room, state_size;
@@ -179,18 +185,16 @@ typedef struct flr_undo {
 
 /* How the poses of a device become poses of a hand. */
 typedef enum flr_hand_frame {
-    FLR_HAND_FRAME_BASE,    /* T_world_base and scale */
+    FLR_HAND_FRAME_BASE,    /* by its mapping */
     FLR_HAND_FRAME_WORLD,   /* they are poses in the world, to the bit */
-    FLR_HAND_FRAME_RELATIVE /* its axes are the world's, and its first pose is T_start */
+    FLR_HAND_FRAME_RELATIVE /* by its mapping, and its first pose is T_start */
 } flr_hand_frame;
 
 typedef struct flr_stepper_hand {
     flr_hand_frame base;
-    flr_pose T_world_base;
-    double scale;
-    flr_pose T_start,
-        T_first; /* of a relative one: where the hand begins; the device's first pose */
-    bool placed; /* … T_first is known */
+    flr_mapping map;
+    flr_pose T_start;           /* of a relative one: where the hand begins */
+    int64_t sampled_ns;         /* time of the last sample */
     uint64_t seen, seen_before; /* number of the last sample; of that before this frame */
     flr_pose T_world_hand;
     uint32_t buttons;
@@ -330,6 +334,17 @@ bool flr_job_progress(flr_job *job, double fraction, const char *format, ...) FL
 
 /* ---- the engine ---- */
 
+/* A distance as a worker measured it, and where both parts were then. */
+typedef struct flr_gap_end {
+    flr_pose T_world_part;
+    flr_box3 bounds; /* of its mesh */
+} flr_gap_end;
+
+typedef struct flr_gap_found {
+    flr_engine_gap gap;
+    flr_gap_end ends[2]; /* of part and other */
+} flr_gap_found;
+
 typedef struct flr_pointer { /* a device as control knows it */
     flr_engine_device info;
     flr_device *device; /* NULL: cannot be used */
@@ -371,7 +386,11 @@ typedef struct flr_view {
 
 struct flr_engine {
     flr_engine_def def;
+    flr_sources sources;
     flr_cache cache;
+    flr_asset_how how;         /* of the scene's meshes */
+    flr_scene_devices devices; /* what the scene says, to be saved with it */
+    bool barrier;
     char *texts[4]; /* cache folder, recordings, scratch, folder */
     int64_t began_ns;
     int cpu; /* the loop's, which others keep off; -1: none */
@@ -438,6 +457,11 @@ struct flr_engine {
     uint32_t selected[FLR_ENGINE_HANDS]; /* device of each hand */
     flr_guard_stats guards[FLR_ENGINE_HANDS];
 
+    // how devices reach into the scene, by hand: device_mapping.c
+    flr_engine_mapping mappings[FLR_ENGINE_HANDS]; /* as asked for */
+    flr_quat view_axes[FLR_ENGINE_HANDS];
+    bool clutches[FLR_ENGINE_HANDS];
+
     // remote couplings
     uint32_t coupled_parts[FLR_WORLD_REMOTE_COUPLINGS]; /* FLR_ENGINE_NONE: not set */
     uint32_t coupling_generations[FLR_WORLD_REMOTE_COUPLINGS];
@@ -452,7 +476,7 @@ struct flr_engine {
     struct {
         bool wanted, measuring, known;
         int64_t measured_ns;
-        flr_engine_gap nearest; /* known: the newest */
+        flr_gap_found nearest; /* known: the newest */
     } gaps;
 
     struct flr_review *review; /* review.h: pairs that are allowed, clashes, reports */
@@ -479,7 +503,9 @@ flr_result flr_engine_no_memory(flr_error *error);
 /* The world of these parts in this engine. */
 flr_world_instance_def flr_engine_instance_def(const flr_engine *engine, const flr_part_list *parts,
                                                const flr_world_params *params, bool probes);
-/* part.c: all parts where they are now; shapes are used. Where memory is short, some are missing. */
+/* joint_edit.c: a part goes; another one of its rigid group gets its joints. */
+void flr_engine_leave_joints(flr_engine *engine, const flr_part_entry *gone);
+/* part.c: all parts where they are now, and their joints as they are; shapes are used. Where memory is short, some are missing. */
 void flr_engine_look_around(flr_engine *engine, flr_part_list *around);
 /* gap_job.c: measures what is held, now and then; puts what was found into a state that knows no gap. */
 void flr_engine_keep_gaps(flr_engine *engine);
@@ -538,6 +564,8 @@ void flr_engine_free_replay(flr_engine *engine);
 flr_result flr_engine_open_devices(flr_engine *engine, flr_loop_def *loop, flr_error *error);
 void flr_engine_close_devices(flr_engine *engine);
 void flr_engine_send_base(flr_engine *engine, uint32_t hand);
+/* device_mapping.c: of the device that moves a hand now. */
+flr_mapping_def flr_engine_mapping_def(const flr_engine *engine, uint32_t hand);
 /* By index of the present scene, and by id; FLR_NOT_FOUND. */
 flr_result flr_engine_find(const flr_engine *engine, uint32_t part, flr_part_entry **member,
                            flr_error *error);

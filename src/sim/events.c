@@ -31,6 +31,8 @@ static bool can_be_asked_again(const flr_engine_event *event)
     case FLR_ENGINE_EVENT_RECORDING:
     case FLR_ENGINE_EVENT_ALLOWED:
     case FLR_ENGINE_EVENT_NOTES:
+    case FLR_ENGINE_EVENT_JOINTS:
+    case FLR_ENGINE_EVENT_FILES:
         return true;
     case FLR_ENGINE_EVENT_JOB:
         return event->job.state != FLR_WIRE_JOB_ENDED;
@@ -39,6 +41,7 @@ static bool can_be_asked_again(const flr_engine_event *event)
     case FLR_ENGINE_EVENT_CLEARANCE:
     case FLR_ENGINE_EVENT_CLASHES:
     case FLR_ENGINE_EVENT_MEASURE:
+    case FLR_ENGINE_EVENT_GAP_MAP:
     case FLR_ENGINE_EVENT_REPLAY:
     case FLR_ENGINE_EVENT_RESYNC:
         break;

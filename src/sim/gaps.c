@@ -70,7 +70,8 @@ static bool is_wanted(const flr_gaps_def *def, const flr_part_entry *a, const fl
     if (def->max_triangles &&
         (one->triangle_count > def->max_triangles || other->triangle_count > def->max_triangles))
         return false;
-    return flr_box3_overlap(box_of(a, def->within), box_of(b, 0));
+    return flr_box3_overlap(box_of(a, def->within), box_of(b, 0)) &&
+           !flr_part_list_are_tied(def->parts, a, b);
 }
 
 /* Puts a gap where it belongs; the farthest goes where there is no room. */

@@ -123,6 +123,7 @@ static void tell_groups(flr_engine *e)
     if (rigid) {
         flr_group_list_set_rigid(&e->groups, &e->members);
         e->dirty = true;
+        flr_engine_suspect_overlaps(e);
     }
     flr_engine_tell(e, FLR_ENGINE_EVENT_GROUPS);
 }

@@ -88,8 +88,7 @@ void flr_engine_send_base(flr_engine *e, uint32_t hand)
     int32_t dead_man = flr_device_get_info(p->device)->dead_man;
     flr_sim_command command = {.kind = FLR_SIM_COMMAND_BASE,
                                .as.base = {.hand = hand,
-                                           .T_world_base = p->T_world_base,
-                                           .scale = p->scale,
+                                           .map = flr_engine_mapping_def(e, hand),
                                            .grab_button = dead_man == 0 ? 1 : 0,
                                            .firm = e->firm[hand] || !(p->info.max_torque > 0)}};
     flr_engine_send_surely(e, &command);

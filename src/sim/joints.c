@@ -25,13 +25,12 @@ static void shift(flr_joint_axis *axis, double by)
 /* Poses do not tell whole turns. A screw has gone along its axis with them; another joint is within its limits. */
 static double whole_turns(const flr_joint *j, double turn, double slide)
 {
-    const double whole = 6.283185307179586;
     double near = 0;
     if (j->kind == FLR_JOINT_SCREW)
-        near = whole * slide / j->pitch;
-    else if (j->turn.limited && j->turn.high - j->turn.low <= whole)
+        near = FLR_TWO_PI * slide / j->pitch;
+    else if (j->turn.limited && j->turn.high - j->turn.low <= FLR_TWO_PI)
         near = 0.5 * (j->turn.low + j->turn.high);
-    return turn - whole * round((turn - near) / whole);
+    return turn - FLR_TWO_PI * round((turn - near) / FLR_TWO_PI);
 }
 
 bool flr_joint_moved(const flr_joint_entry *joint, const flr_part_list *start,

@@ -26,6 +26,7 @@ typedef struct load_job {
     double instead;        /* … of all parts, whatever the scene says; 0: as it says */
     flr_resolution chosen; /* where neither says anything */
     char path[FLR_CACHE_PATH_SIZE], scratch[FLR_CACHE_PATH_SIZE];
+    char origin[FLR_CACHE_PATH_SIZE]; /* as given: a CAD file becomes a scene first */
     char label[FLR_ENGINE_NAME_SIZE]; /* the file's name, for progress */
     flr_axis up;                      /* of a CAD file */
     const char *moves, *fixes;        /* patterns, as of flr_scene_import_def */
@@ -293,6 +294,10 @@ static void take_scene(flr_engine *e, load_job *l)
     flr_text_copy(e->path, sizeof e->path, l->path);
     memcpy(e->file_hash, l->hash, sizeof l->hash);
     e->altered = false;
+    e->how = flr_asset_how_of(&l->scene->contact);
+    e->devices = l->scene->devices, e->barrier = l->scene->barrier;
+    flr_sources_read(&e->sources, e->def.env, flr_scene_can_import(l->origin) ? l->origin : l->path,
+                     l->scene);
     e->tuning.world = flr_scene_params(l->scene);
     flr_engine_choose_contact(&e->def, &e->tuning.world);
     e->tuning.world.step.gravity = l->scene->gravity;
@@ -310,6 +315,12 @@ static void take_scene(flr_engine *e, load_job *l)
         e->tools[h] = flr_scene_tool(l->scene, h);
         e->probes |= e->tools[h] == FLR_TOOL_POINT;
         e->firm[h] = flr_scene_firm(l->scene, h);
+        const flr_scene_hand *mapped = flr_scene_mapped_hand(l->scene, h);
+        if (mapped && !e->def.mapping)
+            e->mappings[h] = (flr_engine_mapping){.scale = mapped->scale,
+                                                  .axes = (uint8_t)mapped->axes,
+                                                  .boundary = (uint8_t)mapped->boundary,
+                                                  .clutch_button = mapped->clutch};
         flr_engine_send_base(e, h);
     }
     e->dirty = true;
@@ -507,6 +518,7 @@ static load_job *make_load_job(flr_engine *e, const char *path, flr_error *error
     l->common = e->def.voxel;
     l->instead = e->def.voxel_of_all ? e->def.voxel : 0;
     memcpy(l->path, path, strlen(path) + 1);
+    memcpy(l->origin, path, strlen(path) + 1);
     if (e->def.scratch) flr_text_copy(l->scratch, sizeof l->scratch, e->def.scratch);
     l->job.work = load_work;
     l->job.done = load_done;

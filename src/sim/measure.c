@@ -42,10 +42,14 @@ static bool take_setting(flr_engine *e, uint32_t part, uint32_t other, bool voxe
         free_setting(s);
         return false;
     }
+    const flr_part_entry *self = flr_part_list_find(&e->members, part);
     for (uint32_t i = 0; i < e->members.count; i++) {
         flr_engine_part now;
         const flr_part_entry *m = &e->members.list[i];
         if (m->part != part && other != FLR_ENGINE_NONE && m->part != other) continue;
+        if (m->part != part && other == FLR_ENGINE_NONE && self &&
+            flr_part_list_are_tied(&e->members, self, m))
+            continue; // it moves along, or is meant to be there
         if (m->part != part && voxels && flr_shape_is_bare(m->shape)) continue;
         flr_engine_part_at(e, i, &now);
         if (m->part == part) s->self = s->count;
@@ -184,6 +188,7 @@ typedef struct flr_look {
 
 typedef struct look_job {
     flr_job job;
+    flr_env *env;
     setting at;
     bool distances, voxels;
     flr_look *look;
@@ -208,17 +213,24 @@ static flr_result look_at_vertices(look_job *l, flr_error *error)
     const setting *s = &l->at;
     const flr_mesh *mesh = s->shapes[s->self]->mesh->mesh;
     flr_proximity_obstacle *obstacles = calloc(s->count, sizeof *obstacles);
+    flr_voxmap **mapped = calloc(s->count, sizeof *mapped); /* of parts that are paged */
     l->look->distances = calloc(mesh->vertex_count, sizeof(float));
     flr_proximity *proximity = NULL;
-    flr_result result = !obstacles || !l->look->distances
+    flr_result result = !obstacles || !mapped || !l->look->distances
                             ? flr_engine_no_memory(error)
                             : flr_proximity_create(mesh, &proximity, error);
     size_t count = 0;
     double reach = 0;
     for (uint32_t i = 0; i < s->count && result == FLR_OK; i++) {
-        if (i == s->self || !s->shapes[i]->voxmap) continue;
-        obstacles[count++] = (flr_proximity_obstacle){s->shapes[i]->voxmap, s->poses[i]};
-        reach = fmax(reach, flr_voxmap_get_info(s->shapes[i]->voxmap).range * s->shapes[i]->voxel);
+        const flr_voxmap *voxmap = s->shapes[i]->voxmap;
+        if (i == s->self || (!voxmap && !s->shapes[i]->pager)) continue;
+        if (!voxmap) {
+            result = flr_shape_map(l->env, s->shapes[i], &mapped[i], NULL, error);
+            if (result != FLR_OK) break;
+            voxmap = mapped[i];
+        }
+        obstacles[count++] = (flr_proximity_obstacle){voxmap, s->poses[i]};
+        reach = fmax(reach, flr_voxmap_get_info(voxmap).range * s->shapes[i]->voxel);
     }
     if (result == FLR_OK) {
         flr_proximity_update(proximity, s->poses[s->self], obstacles, count, 0);
@@ -229,6 +241,8 @@ static flr_result look_at_vertices(look_job *l, flr_error *error)
         l->look->near.distances = l->look->distances;
     }
     flr_proximity_destroy(proximity);
+    for (uint32_t i = 0; mapped && i < s->count; i++) flr_voxmap_destroy(mapped[i]);
+    free(mapped);
     free(obstacles);
     return result;
 }
@@ -245,14 +259,20 @@ static flr_result look_at_voxels(look_job *l, flr_error *error)
         return flr_engine_no_memory(error);
     }
     uint32_t total = 0;
-    for (uint32_t i = 0; i < s->count && total < MAX_VOXELS; i++) {
-        if (i == s->self || !s->shapes[i]->voxmap || !self->voxmap) continue;
-        flr_near_voxels_def def = {.around = s->shapes[i]->voxmap,
+    flr_result result = FLR_OK;
+    for (uint32_t i = 0; i < s->count && total < MAX_VOXELS && result == FLR_OK; i++) {
+        const flr_voxmap *voxmap = s->shapes[i]->voxmap;
+        flr_voxmap *mapped = NULL;
+        if (i == s->self || !self->voxmap || (!voxmap && !s->shapes[i]->pager)) continue;
+        if (!voxmap) result = flr_shape_map(l->env, s->shapes[i], &mapped, NULL, error);
+        if (result != FLR_OK) break;
+        flr_near_voxels_def def = {.around = voxmap ? voxmap : mapped,
                                    .T_world_around = s->poses[i],
                                    .moving = self->voxmap,
                                    .T_world_moving = s->poses[s->self],
                                    .distance = 4 * self->voxel};
         uint64_t count = flr_query_near_voxels(&def, found, MAX_VOXELS - total);
+        flr_voxmap_destroy(mapped);
         for (uint64_t k = 0; k < count && total < MAX_VOXELS; k++) {
             flr_vec3 c = flr_pose_apply_inverse(s->poses[i], found[k].centre);
             look->voxels[total++] = (flr_engine_near_voxel){flr_part_id_of(s->scene, s->ids[i]),
@@ -263,7 +283,7 @@ static flr_result look_at_voxels(look_job *l, flr_error *error)
     look->near.voxels = look->voxels;
     look->near.voxel_count = total;
     free(found);
-    return FLR_OK;
+    return result;
 }
 
 static void look_work(flr_job *job)
@@ -325,6 +345,7 @@ void flr_engine_keep_looking(flr_engine *e)
         free(l);
         return;
     }
+    l->env = e->def.env;
     l->look->near.part = part;
     l->look->near.frame = state->frame;
     l->distances = e->want_distances;

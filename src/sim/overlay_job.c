@@ -17,6 +17,7 @@ struct flr_overlay_request {
 typedef struct wish_job {
     flr_job job;
     flr_overlay_request *request;
+    flr_env *env;
     flr_shape *shape; /* used */
     flr_engine_part part;
     char name[FLR_ENGINE_NAME_SIZE];
@@ -31,6 +32,24 @@ static void drop_request(flr_overlay_request *request)
     free(request);
 }
 
+/* Voxels that are paged come from their file. */
+static flr_result gather(wish_job *w, flr_overlay_request *request)
+{
+    flr_voxmap *voxmap = NULL;
+    flr_shell *shell = NULL;
+    flr_engine_part part = w->part;
+    flr_result result = FLR_OK;
+    if (w->shape->pager) {
+        result = flr_shape_map(w->env, w->shape, &voxmap, &shell, &request->error);
+        part.voxmap = voxmap, part.shell = shell;
+    }
+    if (result == FLR_OK)
+        result = flr_overlay_make(&part, w->kind, w->limit, &request->overlay, &request->error);
+    flr_voxmap_destroy(voxmap);
+    flr_shell_destroy(shell);
+    return result;
+}
+
 static void wish_work(flr_job *job)
 {
     wish_job *w = (wish_job *)job;
@@ -38,8 +57,7 @@ static void wish_work(flr_job *job)
     if (atomic_load(&request->unwanted))
         request->result = flr_fail(&request->error, FLR_CANCELLED, "cancelled");
     else
-        request->result =
-            flr_overlay_make(&w->part, w->kind, w->limit, &request->overlay, &request->error);
+        request->result = gather(w, request);
     atomic_store(&request->done, true);
 }
 
@@ -80,6 +98,7 @@ flr_result flr_overlay_begin(flr_engine *e, flr_part_id part, uint8_t kind, uint
     atomic_init(&made->done, false);
     atomic_init(&made->unwanted, false);
     w->request = made;
+    w->env = e->def.env;
     w->shape = flr_shape_retain(member->shape);
     flr_text_copy(w->name, sizeof w->name, member->name);
     w->part = (flr_engine_part){.part = part,

@@ -110,6 +110,7 @@ static void read_part(part_job *p)
     p->mesh = NULL;
     job->result = flr_mesh_asset_make(mesh, 0, &p->asset, &job->error);
     if (job->result != FLR_OK) return;
+    p->asset->how = p->maker.how;
     if (!(p->voxel > 0) && !(p->scene_voxel > 0) && !(p->common > 0))
         job->result = choose_voxel(p, &job->error);
     if (job->result != FLR_OK) return;
@@ -310,6 +311,8 @@ void flr_engine_look_around(flr_engine *e, flr_part_list *around)
         flr_shape_release(m.shape);
         return;
     }
+    flr_part_list_add_joints(around, e->members.joints, e->members.joint_count, 0,
+                             flr_pose_identity());
 }
 
 flr_result flr_engine_add(flr_engine *e, const flr_engine_add_def *def, flr_part_id *part,

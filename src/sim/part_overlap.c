@@ -29,6 +29,7 @@ typedef struct overlap_job {
     uint32_t count, wanted; /* parts; the first `wanted` of them are asked about */
     /* [count]: T_start is where they are now; shapes are used; `overlap` is what was found */
     flr_part_entry *list;
+    flr_part_list all; /* with their joints */
 } overlap_job;
 
 /* ---- a pair ---- */
@@ -200,8 +201,9 @@ static void overlap_work(flr_job *job)
             double depth;
             flr_vec3 where = {0};
             const flr_part_entry *a = &o->list[i], *b = &o->list[k];
-            if (k == i || !(o->exact ? overlaps_exactly(o, a, b, &depth, &where, &job->error)
-                                     : overlaps(a, b, &depth, &where, &job->error)))
+            if (k == i || flr_part_list_are_tied(&o->all, a, b)) continue;
+            if (!(o->exact ? overlaps_exactly(o, a, b, &depth, &where, &job->error)
+                           : overlaps(a, b, &depth, &where, &job->error)))
                 continue;
             if (found->there && depth <= found->depth) continue;
             *found = (flr_part_overlap){true, o->list[k].part, depth, where};
@@ -321,6 +323,7 @@ static void overlap_drop(flr_job *job)
 {
     overlap_job *o = (overlap_job *)job;
     for (uint32_t i = 0; i < o->count; i++) flr_shape_release(o->list[i].shape);
+    flr_part_list_free(&o->all);
     free(o->list);
     free(o);
 }
@@ -359,7 +362,7 @@ static overlap_job *make_job(flr_engine *e)
         free(o);
         return NULL;
     }
-    flr_engine_view(e);
+    flr_engine_look_around(e, &o->all);
     for (int turn = 0; turn < 2; turn++)
         for (uint32_t i = 0; i < e->members.count; i++) {
             const flr_part_entry *m = &e->members.list[i];

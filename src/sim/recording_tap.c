@@ -56,6 +56,7 @@ void flr_recording_tap_begin(flr_stepper *f)
     f->tape_ns = -1;
     if (!tap) return;
     map(f);
+    if (tap->stride) return; /* frames are left out, so that it can be shown, not run again */
     /* without this it cannot be run again: parts have come or gone while it was on its way here */
     bool same = world && tap->scene == f->instance->scene && tap->all == f->instance->count;
     for (uint32_t i = 0; same && i < tap->all; i++) same = tap->numbers[i] == f->instance->ids[i];
@@ -114,6 +115,35 @@ flr_record_hand flr_recorded_hand(const flr_world_input *input)
                              .sent = input->sent};
 }
 
+/* Where parts are now; true: one is not where the last recorded frame has it. */
+static bool take_parts(const flr_stepper *f)
+{
+    flr_recording_tap *tap = f->tap;
+    bool moved = false;
+    for (uint32_t i = 0; i < tap->count; i++) {
+        if (tap->places[i] >= f->instance->count) continue; /* gone: where it was */
+        const flr_body *body = flr_world_body(f->instance->world, tap->places[i]);
+        const flr_pose *is = &body->T_world_part, *was = &tap->parts[i].T_world_part;
+        moved |= is->p.x != was->p.x || is->p.y != was->p.y || is->p.z != was->p.z ||
+                 is->q.w != was->q.w || is->q.x != was->q.x || is->q.y != was->q.y ||
+                 is->q.z != was->q.z;
+    }
+    return moved;
+}
+
+/* Of a recording that is to be small: frames between those that it keeps, and those in which nothing moves. */
+static bool left_out(const flr_stepper *f)
+{
+    flr_recording_tap *tap = f->tap;
+    if (!tap->stride) return false;
+    bool changed = tap->frames == 0;
+    for (uint32_t h = 0; h < f->hand_count; h++) changed |= tap->held[h] != f->hands[h].held;
+    if (!changed && (++tap->since < tap->stride || !take_parts(f))) return true;
+    for (uint32_t h = 0; h < f->hand_count; h++) tap->held[h] = f->hands[h].held;
+    tap->since = 0;
+    return false;
+}
+
 void flr_recording_tap_frame(flr_stepper *f, const flr_loop_frame *frame,
                              const flr_world_input *inputs, int64_t began)
 {
@@ -121,6 +151,7 @@ void flr_recording_tap_frame(flr_stepper *f, const flr_loop_frame *frame,
     const flr_snapshot *s = frame->state;
     const flr_pager_stats paging = flr_world_instance_paging(f->instance);
     if (f->tape_ns < 0) f->tape_ns = frame->time_ns;
+    if (left_out(f)) return;
     tap->last_ns = frame->time_ns - f->tape_ns;
     flr_record_frame head = flr_recorded_frame(&f->frame, &paging, f->waits.ended);
     head.frame = tap->frames++;

@@ -1,4 +1,5 @@
 /* recordings: the loop pushes frames into a ring, a thread of their own takes them to the file */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +52,12 @@ static flr_engine_recording *add_recording(flr_engine *e)
 }
 
 /* Takes back the entry that was added last. */
-static void remove_last(flr_engine *e) { free((char *)e->recordings[--e->recording_count].path); }
+static void remove_last(flr_engine *e)
+{
+    const flr_engine_recording *r = &e->recordings[--e->recording_count];
+    free((char *)r->path);
+    free((char *)r->scene_path);
+}
 
 static bool found_file(void *context, const char *name)
 {
@@ -79,6 +85,12 @@ static bool found_file(void *context, const char *name)
     if (flr_recording_open(e->def.env, path, &recording, NULL) == FLR_OK) {
         const char *rate = flr_recording_text(recording, "rate");
         double hz = rate ? strtod(rate, NULL) : 0;
+        const char *scene = flr_recording_text(recording, "scene.name"),
+                   *hash = flr_recording_text(recording, "scene.hash"),
+                   *of = flr_recording_text(recording, "scene");
+        flr_text_copy(r->scene, sizeof r->scene, scene ? scene : "");
+        flr_text_copy(r->scene_hash, sizeof r->scene_hash, hash ? hash : "");
+        r->scene_path = of ? strdup(of) : NULL;
         /* of one whose writer died no frame is counted, since all of it had to be read for that */
         if ((flr_recording_length(recording, &r->frames, &r->seconds) ||
              flr_recording_reach(recording, &r->seconds)) &&
@@ -136,7 +148,8 @@ static flr_result describe(flr_engine *e, const char *scene, flr_texts *texts, f
                  {"hand", "live"},
                  {"device", e->pointers[e->selected[0]].info.name},
                  {"probes", e->probes ? "true" : "false"},
-                 {"paced", e->def.paced ? "true" : "false"}};
+                 {"paced", e->def.paced ? "true" : "false"},
+                 {"frames", e->def.small_recordings ? "some" : "all"}};
     bool apart = scene[0] && scene[0] != '/' && e->def.folder; /* from elsewhere, too */
     flr_result result = flr_texts_add(texts, error, "scene", "%s%s%s", apart ? e->def.folder : "",
                                       apart ? "/" : "", scene);
@@ -258,6 +271,19 @@ static flr_result choose_path(flr_engine *e, const char *name, flr_engine_record
                     e->def.recordings);
 }
 
+/* Frames of the loop for one in the file, so that a minute takes no more than 10 MB: 100 a second as a rule, at least 10. */
+static uint32_t stride_of(const flr_engine *e, const flr_recording_tap *tap)
+{
+    const double second = 150e3; /* bytes */
+    const flr_recorder_def usual = flr_default_recorder_def();
+    double frame = sizeof(flr_record_frame) + (double)e->def.hands * sizeof(flr_record_hand) +
+                   (double)tap->count * sizeof(flr_record_part) +
+                   (double)usual.contacts * sizeof(flr_record_contact);
+    double stride =
+        fmin(fmax(ceil(e->def.rate * frame / second), e->def.rate / 100), e->def.rate / 10);
+    return (uint32_t)fmax(stride, 1);
+}
+
 /* ---- the writer: a thread, or control where there are none ---- */
 
 static void write_waiting(flr_taping *t)
@@ -339,6 +365,7 @@ static flr_result begin(flr_engine *e, flr_taping *t, const char *path, flr_erro
     flr_texts texts = {0};
     flr_recorder_def def = flr_default_recorder_def();
     flr_result result = (t->tap = make_tape(e)) ? FLR_OK : flr_engine_no_memory(error);
+    if (result == FLR_OK && e->def.small_recordings) t->tap->stride = stride_of(e, t->tap);
     if (result == FLR_OK) result = make_folder(e, error);
     if (result == FLR_OK) {
         char scene[FLR_CACHE_PATH_SIZE];
@@ -397,6 +424,10 @@ flr_result flr_engine_record_start(flr_engine *e, const char *name, uint32_t *re
         return flr_engine_no_memory(error);
     }
     t->index = r->recording;
+    r->made_in = (uint64_t)e->scene + 1;
+    flr_text_copy(r->scene, sizeof r->scene, e->name);
+    r->scene_path = strdup(e->path);
+    flr_text_copy(r->scene_hash, sizeof r->scene_hash, e->altered ? "" : e->file_hash);
     flr_result result = choose_path(e, name, r, error);
     if (result == FLR_OK) result = begin(e, t, r->path, error);
     if (result != FLR_OK) {

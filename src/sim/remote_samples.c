@@ -203,5 +203,6 @@ flr_result flr_engine_set_solid(flr_engine *e, flr_part_id part, bool solid, flr
     flr_result result = flr_engine_find_id(e, part, &member, error);
     flr_sim_command command = {.kind = FLR_SIM_COMMAND_SOLID,
                                .as.solid = {.part = part.index, .solid = solid}};
+    if (result == FLR_OK) command.as.solid.solid &= member->use != FLR_PART_USE_PASS;
     return result == FLR_OK ? flr_engine_send(e, &command, error) : result;
 }

@@ -19,6 +19,7 @@ typedef struct reading {
     uint64_t room;
     size_t note_room;
     bool live, no_memory;
+    bool some; /* frames were left out on purpose */
 } reading;
 
 static flr_result no_memory(const char *path, flr_error *error)
@@ -89,6 +90,12 @@ static flr_result check_log(const reading *r, flr_error *error)
     if (log->count == 0)
         return flr_fail(error, FLR_BAD_INPUT, "%s holds no frame that could be %s", log->path,
                         r->live ? "run again" : "replayed");
+    if (r->live && r->some)
+        return flr_fail(
+            error, FLR_BAD_INPUT,
+            "%s holds only some frames of the loop, so it cannot be run again; feeler report and "
+            "the viewer show it; a recording of every frame can be run again",
+            log->path);
     if (r->live && (log->note_count == 0 || strcmp(log->notes[0].text, "start") != 0))
         return flr_fail(
             error, FLR_BAD_INPUT,
@@ -104,6 +111,8 @@ flr_result flr_hand_log_read(flr_recording *recording, const char *path, flr_han
 {
     const char *source = flr_recording_text(recording, "source");
     reading r = {.log.path = path, .live = source && strcmp(source, "serve") == 0};
+    const char *frames = flr_recording_text(recording, "frames");
+    r.some = frames && strcmp(frames, "some") == 0;
     flr_record_view view;
     flr_result result;
     if (r.live) flr_recording_tell_notes(recording, keep_note, &r);

@@ -15,6 +15,8 @@
     64.0 /* of memory, for one of them, with its neighbours and its points; measured 20 to 50 */
 #define PER_GAP   3.0 /* voxels across a gap: force begins two before surfaces meet */
 #define GAP_RANGE 4.0 /* gaps are looked for up to so many voxels */
+#define FIT_DEPTH                                                                                  \
+    2e-3 /* metres: parts that are no deeper in each other fit by design; what the exact engine tolerates, too */
 
 enum {
     RESOLUTION_MAX_TRIANGLES = 300000,
@@ -129,10 +131,12 @@ flr_resolution flr_resolution_choose(flr_env *env, const flr_cache *cache,
     if (!(voxel > 0)) return r; /* all parts are points */
     flr_gap gap = {0};
     if (find_gap(env, cache, list, GAP_RANGE * voxel, &gap)) r.gap = gap.distance;
+    // parts that touch, or are in each other by design, have no gap that voxels could resolve
+    const bool nominal = r.gap <= 0 && r.gap >= -FIT_DEPTH;
     const bool tight = r.gap > 0 && r.gap < PER_GAP * voxel;
     const bool by_gap = tight && r.gap / PER_GAP >= coarse.voxel;
     if (tight) voxel = fmax(r.gap / PER_GAP, coarse.voxel);
-    r.too_coarse = tight && !by_gap;
+    r.too_coarse = nominal || (tight && !by_gap);
     uint64_t triangles = 0;
     for (uint32_t i = 0; i < list->count; i++)
         triangles += list->list[i].shape->mesh->mesh->triangle_count;

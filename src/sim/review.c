@@ -60,6 +60,7 @@ void flr_review_destroy(flr_review *review)
     for (int i = 0; i < FLR_REVIEW_ANSWERS; i++)
         flr_engine_clashes_free(&review->answers[i].clashes);
     for (int i = 0; i < FLR_REVIEW_REPORTS; i++) flr_blob_free(&review->reports[i].file);
+    for (int i = 0; i < FLR_REVIEW_MAPS; i++) flr_gap_map_free(&review->maps[i].map);
     free(review);
 }
 

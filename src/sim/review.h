@@ -25,7 +25,8 @@ void flr_allow_rules_free(flr_allow_rules *rules);
 enum {
     FLR_REVIEW_RUNNING = 4, /* checks that may be under way */
     FLR_REVIEW_ANSWERS = 8, /* … and so many answers are kept: more than can end in one service */
-    FLR_REVIEW_REPORTS = 4
+    FLR_REVIEW_REPORTS = 4,
+    FLR_REVIEW_MAPS = 4
 };
 
 typedef struct flr_review_answer {
@@ -39,6 +40,11 @@ typedef struct flr_review_report {
     flr_blob file;
 } flr_review_report;
 
+typedef struct flr_review_map {
+    uint32_t token;
+    flr_gap_map map;
+} flr_review_map;
+
 typedef struct flr_review {
     flr_allow_rules rules;
     flr_engine_note *notes; /* [note_count] */
@@ -47,7 +53,9 @@ typedef struct flr_review {
     struct flr_clash_survey *survey; /* what was found last; a job's while one runs; NULL: none */
     flr_review_answer answers[FLR_REVIEW_ANSWERS];
     flr_review_report reports[FLR_REVIEW_REPORTS];
-    uint64_t answer_count, report_count; /* ever */
+    flr_review_map maps[FLR_REVIEW_MAPS];
+    uint32_t mapping;                               /* gap maps under way */
+    uint64_t answer_count, report_count, map_count; /* ever */
 } flr_review;
 
 flr_review *flr_review_create(void);         /* NULL: no memory */
@@ -57,6 +65,7 @@ void flr_review_forget(flr_review *review);  /* another scene */
 bool flr_review_read(flr_review *review, const flr_scene *scene, uint32_t number);
 void flr_review_drop_part(flr_engine *engine, flr_part_id part); /* it is gone, its notes too */
 void flr_clash_survey_free(struct flr_clash_survey *survey);     /* clash_job.c */
+void flr_gap_map_free(flr_gap_map *map);                         /* gap_map_job.c */
 void flr_engine_clashes_free(flr_engine_clashes *clashes);       /* what it points to */
 
 /* Which pairs of these parts the rules allow. NULL: no memory, or an error of flr_allow_add(). */

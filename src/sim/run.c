@@ -31,8 +31,11 @@ typedef struct run_runner {
 
 flr_run_def flr_default_run_def(void)
 {
-    return (flr_run_def){
-        .env = flr_env_real(), .T_point = flr_pose_identity(), .frames = 1000, .rate = 1000};
+    return (flr_run_def){.env = flr_env_real(),
+                         .T_point = flr_pose_identity(),
+                         .frames = 1000,
+                         .rate = 1000,
+                         .slow = 1};
 }
 
 /* ---- in the loop ---- */
@@ -215,6 +218,8 @@ static flr_result make_ready(run_runner *r, flr_error *error)
     flr_stepper_hand *hand = &f->hands[0];
     bool grips = flr_world_tool(r->world, 0) == FLR_TOOL_GRIP;
     hand->base = r->def->relative ? FLR_HAND_FRAME_RELATIVE : FLR_HAND_FRAME_WORLD;
+    const flr_mapping_def direct = flr_default_mapping_def();
+    hand->map = flr_mapping_make(r->def->map ? r->def->map : &direct);
     hand->T_start = grips ? flr_world_body(r->world, r->def->part)->T_world_part : r->def->T_point;
     hand->touched = hand->held = FLR_ENGINE_NONE;
     if (grips && !r->def->resume && !flr_stepper_grab(f, 0, r->def->part, NULL, false))
@@ -352,7 +357,8 @@ static void conclude(run_runner *r, flr_loop *loop)
     to->waits = r->stepper.waits;
     flr_loop_get_stats(loop, &to->loop);
     flr_guard_stats guard = flr_guard_get_stats(flr_loop_guard(loop, 0));
-    const flr_passivity *port = flr_world_passivity(r->world, 0);
+    const flr_passivity *port = flr_loop_passivity(loop, 0);
+    if (!port) port = flr_world_passivity(r->world, 0);
     to->max_force = guard.max_force;
     to->max_torque = guard.max_torque;
     to->guard_trips = guard.trips;
@@ -398,9 +404,7 @@ static flr_result resume(run_runner *r, flr_loop *loop, flr_error *error)
         if (held != FLR_NO_PART) hand->held = r->stepper.instance->ids[held];
         r->stepper.first_ns = state.first_ns;
         r->stepper.begun = stays && !r->def->paced;
-        if (stays)
-            hand->T_start = state.T_start, hand->T_first = state.T_first,
-            hand->placed = state.placed;
+        if (stays) hand->T_start = state.T_start;
     }
     flr_run_state_free(&state);
     return result;
@@ -416,8 +420,6 @@ static flr_result keep(run_runner *r, flr_loop *loop, flr_error *error)
                            .seen = hand->seen,
                            .first_ns = r->stepper.first_ns,
                            .T_start = hand->T_start,
-                           .T_first = hand->placed ? hand->T_first : flr_pose_identity(),
-                           .placed = hand->placed,
                            .world_size = flr_world_state_size(r->world),
                            .loop_size = flr_loop_state_size(loop)};
     state.world = malloc(state.world_size);
@@ -453,6 +455,8 @@ static flr_result make_loop(run_runner *r, flr_error *error)
     how.env = def->env;
     how.rate = def->rate;
     how.paced = def->paced;
+    how.local = def->local;
+    how.slow = def->slow;
     how.devices[0] = def->device;
     how.device_count = 1;
     how.step = step;

@@ -21,14 +21,17 @@
 /* Fill with flr_default_run_def(). */
 typedef struct flr_run_def {
     flr_env *env;
-    flr_stage *stage;   /* borrowed; its world goes on from where it is */
-    uint32_t part;      /* that hand 0 takes; not read when its tool is a point */
-    flr_device *device; /* borrowed: the hand; base frame = world */
-    bool relative;      /* … but its first pose is where the part is; default false */
-    flr_pose T_point;   /* … or this, for a point; default the origin */
-    uint64_t frames;    /* at least 1 */
-    double rate;        /* Hz; that of the stage's world: 1/dt */
-    bool paced;         /* by the clock; default false: as fast as it goes */
+    flr_stage *stage;                  /* borrowed; its world goes on from where it is */
+    uint32_t part;                     /* that hand 0 takes; not read when its tool is a point */
+    flr_device *device;                /* borrowed: the hand; base frame = world */
+    const struct flr_mapping_def *map; /* of a relative one; NULL: 1:1 */
+    bool relative;    /* … but its first pose is where the part is; default false */
+    flr_pose T_point; /* … or this, for a point; default the origin */
+    uint64_t frames;  /* at least 1 */
+    double rate;      /* Hz; that of the stage's world: 1/dt */
+    bool paced;       /* by the clock; default false: as fast as it goes */
+    bool local;    /* the device is served from local models, as in flr_loop_def; default false */
+    unsigned slow; /* free running: periods that a step is said to take; default 1 */
     /* [frames]: what the device got before, of these, is said by a recording; NULL: the guard says it */
     const flr_world_input *said;
     const char *record;       /* a recording to be made; NULL: none */

@@ -13,8 +13,8 @@ typedef struct head {
     flr_hash identity;
     uint64_t done, seen;
     int64_t first_ns;
-    uint64_t world_size, loop_size, placed;
-    double poses[2][7]; /* start, first: p, q */
+    uint64_t world_size, loop_size, spare;
+    double poses[2][7]; /* start, spare: p, q */
 } head;
 
 static void put_pose(double to[7], flr_pose T)
@@ -47,10 +47,9 @@ flr_result flr_run_state_write(flr_env *env, const char *path, const flr_run_sta
               .seen = state->seen,
               .first_ns = state->first_ns,
               .world_size = state->world_size,
-              .loop_size = state->loop_size,
-              .placed = state->placed};
+              .loop_size = state->loop_size};
     put_pose(h.poses[0], state->T_start);
-    put_pose(h.poses[1], state->T_first);
+    put_pose(h.poses[1], flr_pose_identity());
     size_t size = sizeof h + state->world_size + state->loop_size;
     uint8_t *bytes = malloc(size + sizeof(flr_hash));
     if (!bytes) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for the state of a run");
@@ -113,8 +112,6 @@ flr_result flr_run_state_read(flr_env *env, const char *path, flr_run_state *sta
                                .seen = h.seen,
                                .first_ns = h.first_ns,
                                .T_start = get_pose(h.poses[0]),
-                               .T_first = get_pose(h.poses[1]),
-                               .placed = h.placed != 0,
                                .world = malloc((size_t)h.world_size + 1),
                                .loop = malloc((size_t)h.loop_size + 1),
                                .world_size = (size_t)h.world_size,

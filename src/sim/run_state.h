@@ -12,13 +12,12 @@
 #include "feeler/math.h"
 
 typedef struct flr_run_state {
-    flr_hash identity;         /* of what the run was made from */
-    uint64_t done;             /* frames */
-    uint64_t seen;             /* number of the last sample */
-    int64_t first_ns;          /* time of the first frame */
-    flr_pose T_start, T_first; /* of the part; of a relative device */
-    bool placed;               /* T_first is known */
-    void *world, *loop;        /* as flr_world_save() and flr_loop_save() have them */
+    flr_hash identity;  /* of what the run was made from */
+    uint64_t done;      /* frames */
+    uint64_t seen;      /* number of the last sample */
+    int64_t first_ns;   /* time of the first frame */
+    flr_pose T_start;   /* of the part */
+    void *world, *loop; /* as flr_world_save() and flr_loop_save() have them */
     size_t world_size, loop_size;
 } flr_run_state;
 

@@ -18,6 +18,10 @@ typedef struct save_job {
     flr_scene_hand hands[FLR_ENGINE_HANDS]; /* [hand_count]: 0 where all take parts */
     uint32_t hand_count;
     flr_parameters tuning;
+    bool local_haptics;
+    flr_asset_how how;
+    flr_scene_devices devices;
+    bool barrier;
     flr_part_list members;     /* T_start: where they are now */
     flr_scene_group *groups;   /* [group_count], as the scene has them */
     flr_group_list group_list; /* a copy of the engine's */
@@ -198,6 +202,12 @@ static void describe(const save_job *s, flr_scene *scene)
     scene->unit = s->unit;
     scene->voxel = s->voxel;
     scene->gravity = s->tuning.world.step.gravity;
+    scene->local_haptics = s->local_haptics;
+    scene->devices = s->devices;
+    scene->barrier = s->barrier;
+    if (s->how.bits) scene->contact.marks = s->how.bits;
+    if (s->how.bits == 8) scene->contact.range = s->how.range;
+    scene->contact.probe = s->how.probe;
     scene->contact.force_layer = s->tuning.world.contact.force_layer;
     scene->contact.displace = s->tuning.world.contact.displacement;
     scene->contact.model = s->tuning.world.contact.model;
@@ -234,6 +244,7 @@ static flr_result save_locked(save_job *s, const char *folder, flr_scene_part *p
         parts[i].hollow = m->shape->hollow;
         parts[i].colour = m->colour;
         parts[i].hidden = m->hidden;
+        parts[i].use = m->use;
         if (m->group < s->group_list.count) parts[i].in = s->group_list.list[m->group].name;
         parts[i].voxel = m->shape->voxel;
         parts[i].density = m->density;
@@ -421,9 +432,21 @@ static flr_result save_to(flr_engine *e, const char *path, bool named, uint32_t 
     for (uint32_t h = 0; h < e->def.hands; h++) {
         s->hands[h].tool = e->tools[h];
         s->hands[h].firm = e->firm[h];
-        if (e->tools[h] != FLR_TOOL_GRIP || e->firm[h]) s->hand_count = e->def.hands;
+        const flr_engine_mapping *map = &e->mappings[h], usual = flr_default_engine_mapping();
+        s->hands[h].scale = map->scale;
+        s->hands[h].axes = map->axes;
+        s->hands[h].boundary = map->boundary;
+        s->hands[h].clutch = map->clutch_button;
+        s->hands[h].mapped = map->scale != usual.scale || map->axes != usual.axes ||
+                             map->boundary != usual.boundary ||
+                             map->clutch_button != usual.clutch_button;
+        if (e->tools[h] != FLR_TOOL_GRIP || e->firm[h] || s->hands[h].mapped)
+            s->hand_count = e->def.hands;
     }
     s->tuning = e->tuning;
+    s->local_haptics = e->def.local;
+    s->how = e->how;
+    s->devices = e->devices, s->barrier = e->barrier;
     s->job.work = save_work;
     s->job.drop = save_drop;
     return flr_engine_post(e, &s->job, FLR_WIRE_JOB_SAVE, FLR_ENGINE_NONE, path, number);

@@ -98,6 +98,7 @@ static void describe(const flr_engine *e, const flr_part_entry *m, flr_engine_pa
                           .has_goal = m->has_goal,
                           .T_goal = m->T_goal,
                           .hidden = m->hidden,
+                          .use = m->use,
                           .group = m->group < e->groups.count ? e->groups.list[m->group].name : "",
                           .name = m->name,
                           .geometry = m->shape->mesh->mesh,
@@ -283,6 +284,7 @@ flr_result flr_engine_remove(flr_engine *e, flr_part_id part, flr_error *error)
     flr_part_entry *member = NULL;
     flr_result result = flr_engine_find_id(e, part, &member, error);
     if (result != FLR_OK) return result;
+    flr_engine_leave_joints(e, member);
     flr_shape_release(member->shape);
     size_t behind = (size_t)(&e->members.list[--e->members.count] - member);
     memmove(member, member + 1, behind * sizeof *member);
@@ -301,6 +303,10 @@ flr_result flr_engine_set_kind(flr_engine *e, flr_part_id part, flr_part_kind ki
     if (kind != FLR_PART_STATIC && kind != FLR_PART_MOVABLE && kind != FLR_PART_FREE)
         return flr_fail(error, FLR_BAD_ARGUMENT, "there is no kind %d of parts", (int)kind);
     if (member->kind == kind) return FLR_OK;
+    if (member->use == FLR_PART_USE_KEEP_OUT)
+        return flr_fail(error, FLR_DENIED,
+                        "\"%s\" is a keep-out zone, which never moves; make it solid first",
+                        member->name);
     if (kind != FLR_PART_STATIC && member->shape->pager)
         return flr_fail(error, FLR_UNSUPPORTED,
                         "part \"%s\" cannot be made to move: its voxels are read from the disk as "
@@ -317,6 +323,36 @@ flr_result flr_engine_set_kind(flr_engine *e, flr_part_id part, flr_part_kind ki
         flr_engine_tell_part(e, other);
     }
     e->dirty = e->altered = true;
+    return FLR_OK;
+}
+
+flr_result flr_engine_set_use(flr_engine *e, flr_part_id part, flr_part_use use, flr_error *error)
+{
+    flr_part_entry *member = NULL;
+    flr_result result = flr_engine_find_id(e, part, &member, error);
+    if (result != FLR_OK) return result;
+    if (use != FLR_PART_USE_SOLID && use != FLR_PART_USE_PASS && use != FLR_PART_USE_KEEP_OUT)
+        return flr_fail(error, FLR_BAD_ARGUMENT, "there is no use %d of parts", (int)use);
+    const flr_part_use before = member->use;
+    if (use == before) return FLR_OK;
+    if (use == FLR_PART_USE_KEEP_OUT && member->rigid && member->kind != FLR_PART_STATIC)
+        return flr_fail(error, FLR_DENIED,
+                        "part \"%s\" moves with its group; take it out of the group first",
+                        member->name);
+    if (use == FLR_PART_USE_KEEP_OUT) result = flr_engine_set_kind(e, part, FLR_PART_STATIC, error);
+    if (result != FLR_OK) return result;
+    member->use = use;
+    // a recording notes this and goes on; it ends where the world is made anew
+    if ((use == FLR_PART_USE_PASS) != (before == FLR_PART_USE_PASS))
+        result = flr_engine_set_solid(e, part, use != FLR_PART_USE_PASS, error);
+    if (result != FLR_OK) {
+        member->use = before;
+        return result;
+    }
+    e->altered = true;
+    flr_engine_suspect_overlaps(e);
+    e->dirty |= e->casting; // the world that is being made does not know it
+    flr_engine_tell_part(e, member);
     return FLR_OK;
 }
 
@@ -378,6 +414,14 @@ flr_result flr_engine_set(flr_engine *e, const char *name, double value, flr_err
                 e->members.list[i].name);
     flr_result result = flr_parameters_set(&e->tuning, name, value, NULL, error);
     if (result != FLR_OK) return result;
+    if (e->how.bits == 2 &&
+        e->tuning.world.contact.force_layer != before.world.contact.force_layer) {
+        e->tuning = before;
+        return flr_fail(error, FLR_UNSUPPORTED,
+                        "the voxels of this scene have marks of 2 bits with force layer %u built "
+                        "in; change \"force_layer\" or \"marks\" in the scene's file",
+                        before.world.contact.force_layer);
+    }
     if (before.world.engine != e->tuning.world.engine) e->dirty = true; /* needs its trees */
     flr_engine_send_tuning(e);
     for (uint32_t i = 0; i < flr_parameters_count(); i++)

@@ -120,7 +120,13 @@ static void copy_hands(const flr_stepper *f, const flr_loop_frame *frame, flr_sn
         to->buttons = hand->buttons;
         to->present = hand->present;
         to->T_world_hand = hand->T_world_hand;
-        to->base = hand->T_world_base.q;
+        to->base = hand->map.def.T_world_base.q;
+        to->workspace = (flr_engine_workspace){.hand = flr_hand(h),
+                                               .T_world_workspace = hand->map.def.T_world_base,
+                                               .scale = hand->map.def.scale,
+                                               .clutched = hand->map.clutched,
+                                               .outside = hand->map.outside};
+        flr_mapping_workspace(&hand->map, &to->workspace.T_world_workspace, &to->workspace.half);
         to->sent = frame->sent[h];
         to->grips = world && flr_world_grip(world, h, &to->T_part_hand);
         const flr_world_point *proxy = world ? flr_world_proxy(world, h) : NULL;
@@ -136,20 +142,9 @@ static void copy_parts(flr_stepper *f, flr_snapshot *s)
     if (instance != f->published_instance) f->serial++;
     f->published_instance = instance;
     if (!instance->world) return;
-    const uint64_t now = flr_world_generation(instance->world),
-                   since = s->serial == f->serial ? s->generation : 0;
-    const uint64_t *changed = flr_world_changed(instance->world);
-    for (uint32_t i = 0; since < now && i < instance->count; i++) {
-        if (changed[i] <= since) continue;
-        const flr_body *body = flr_world_body(instance->world, i);
-        s->parts[i] = (flr_snapshot_part){.T_world_part = body->T_world_part,
-                                          .twist = body->twist,
-                                          .moves = flr_world_moves(instance->world, i),
-                                          .solid = flr_world_is_solid(instance->world, i)};
-        f->parts_copied++;
-    }
+    if (s->serial != f->serial) s->generation = 0;
     s->serial = f->serial;
-    s->generation = now;
+    f->parts_copied += flr_world_read_parts(instance->world, &s->generation, s->parts);
 }
 
 void flr_stepper_publish(flr_stepper *f, const flr_loop_frame *frame)
@@ -182,6 +177,6 @@ void flr_stepper_publish(flr_stepper *f, const flr_loop_frame *frame)
         copy_overlaps(f, s);
     }
     copy_hands(f, frame, s);
-    flr_stepper_copy_couplings(f, s);
+    if (f->coupling_end) flr_stepper_copy_couplings(f, s);
     copy_parts(f, s);
 }

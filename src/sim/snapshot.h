@@ -22,7 +22,8 @@ typedef struct flr_snapshot_hand {
     uint32_t buttons;
     bool present, grips, points; /* grips: T_part_hand is filled; points: proxy is */
     flr_pose T_world_hand, T_part_hand;
-    flr_quat base;   /* of its device, in the world */
+    flr_quat base; /* of its device, in the world */
+    flr_engine_workspace workspace;
     flr_wrench sent; /* device's axes */
     flr_world_point proxy;
 } flr_snapshot_hand;
@@ -47,12 +48,6 @@ typedef struct flr_snapshot_gap {
     flr_vec3 from, to;
 } flr_snapshot_gap;
 
-typedef struct flr_snapshot_part {
-    flr_pose T_world_part;
-    flr_twist twist;
-    bool moves, solid;
-} flr_snapshot_part;
-
 typedef struct flr_snapshot {
     uint64_t number;  /* counts up with every snapshot; from 1 */
     uint64_t retired; /* notices by which the loop had given back what snapshots point to */
@@ -76,7 +71,7 @@ typedef struct flr_snapshot {
         hit[FLR_SNAPSHOT_WORDS]; /* a bit per place: touches another part, or the static scene */
     /* [instance->count] by place, as they were when the world had this generation */
     uint64_t serial, generation; /* serial: of the instance */
-    flr_snapshot_part parts[FLR_ENGINE_PARTS];
+    flr_world_part_state parts[FLR_ENGINE_PARTS];
 } flr_snapshot;
 
 /* Fills frame->state. RT safe. */

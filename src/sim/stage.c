@@ -367,6 +367,27 @@ static flr_stage_def with_engine(const flr_stage_def *def, flr_stage *stage)
     return how;
 }
 
+/* Marks of 2 bits hold one layer, and nothing beyond it. */
+static flr_result check_marks(const flr_stage_def *def, flr_error *error)
+{
+    const flr_scene_contact *contact = &def->scene->contact;
+    if (contact->marks != 2 || !has_shells(def)) return FLR_OK;
+    if (contact->force_layer > FLR_SHAPE_FORCE_LAYER)
+        return flr_fail(error, FLR_BAD_INPUT,
+                        "marks of 2 bits hold one force layer, up to %d, and \"force_layer\" is %u",
+                        FLR_SHAPE_FORCE_LAYER, contact->force_layer);
+    if (def->params.contact.force_layer != contact->force_layer || def->onset >= 0)
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "the voxels of this scene have marks of 2 bits with force layer %u built "
+                        "in; change \"force_layer\" in the scene, and leave out --force-layer and "
+                        "--onset",
+                        contact->force_layer);
+    if (def->params.contact.model == FLR_FORCE_SMOOTH)
+        return flr_fail(error, FLR_BAD_INPUT,
+                        "marks of 2 bits have no distances for the smooth model; use \"marks\": 4");
+    return FLR_OK;
+}
+
 flr_result flr_stage_create(flr_env *env, const flr_stage_def *given, flr_stage **stage,
                             flr_error *error)
 {
@@ -377,6 +398,7 @@ flr_result flr_stage_create(flr_env *env, const flr_stage_def *given, flr_stage 
     if (result == FLR_OK && needs_probes(def)) result = make_probes(def, made, error);
     if (result == FLR_OK && def->params.engine == FLR_ENGINE_EXACT)
         result = make_fits(env, def, made, error);
+    if (result == FLR_OK) result = check_marks(def, error);
     unsigned force_layer;
     if (result == FLR_OK && has_shells(def) && needs_voxels(def))
         result = flr_shape_split_layer(def->params.contact.force_layer, &force_layer,

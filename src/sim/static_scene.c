@@ -61,6 +61,13 @@ static flr_result add_part(flr_merge *merge, const flr_static_scene *g, uint32_t
     return flr_merge_add(merge, &part, id, error);
 }
 
+/* All parts of a scene have the same marks. */
+static void take_marks(const flr_shape *shape, flr_merge_def *how)
+{
+    const flr_voxelize_def made = flr_shape_how(shape, false);
+    how->bits = made.bits, how->range = made.range, how->offset = made.offset;
+}
+
 flr_result flr_static_scene_build(flr_static_scene *g, flr_merge *merge, const flr_voxmap *before,
                                   flr_error *error)
 {
@@ -79,6 +86,7 @@ flr_result flr_static_scene_merge(flr_static_scene *g, const flr_part_list *part
     flr_error why;
     uint32_t id;
     how.voxel = g->count ? g->shapes[0]->voxel : 0;
+    if (g->count) take_marks(g->shapes[0], &how);
     how.threads = threads;
     flr_result result = flr_merge_create(&how, &merge, error);
     if (result != FLR_OK) return result;
@@ -194,6 +202,7 @@ static void merged_work(flr_job *job)
         flr_merge_def def = flr_default_merge_def();
         def.voxel = mix->voxel;
         def.threads = g->threads;
+        if (g->merged->count) take_marks(g->merged->shapes[0], &def);
         job->result = flr_merge_create(&def, &mix->merge, error);
     }
     if (job->result == FLR_OK) job->result = take_out(mix, g->merged, error);
@@ -283,8 +292,9 @@ static bool stays(const flr_engine *e, const flr_part_entry *m, double voxel, fl
 {
     const flr_engine_state *s = e->state;
     *pose = m->T_start;
-    if (m->shape->voxel != voxel || m->kind == FLR_PART_FREE || flr_shape_is_bare(m->shape) ||
-        m->shape->pager || flr_part_list_is_jointed(&e->members, m->part))
+    if (m->use == FLR_PART_USE_PASS || m->shape->voxel != voxel || m->kind == FLR_PART_FREE ||
+        flr_shape_is_bare(m->shape) || m->shape->pager ||
+        flr_part_list_is_jointed(&e->members, m->part))
         return false;
     if (m->kind == FLR_PART_STATIC) return true;
     uint32_t at = flr_engine_state_find(s, flr_engine_part_id(e, m->part));

@@ -40,35 +40,35 @@ uint32_t flr_stepper_find_touched(const flr_stepper *f, flr_vec3 point)
 }
 
 /* Where the hand is. */
-static flr_pose in_world(flr_stepper_hand *h, flr_pose T_base_grip)
+static flr_pose in_world(flr_stepper_hand *h, const flr_device_sample *sample)
 {
-    flr_pose T = T_base_grip;
-    if (h->base == FLR_HAND_FRAME_WORLD) return T;
-    if (h->base == FLR_HAND_FRAME_BASE) {
-        T.p = flr_vec3_scale(T.p, h->scale);
-        return flr_pose_mul(h->T_world_base, T);
+    const double dt = 1e-9 * (double)(sample->time_ns - h->sampled_ns);
+    if (h->base == FLR_HAND_FRAME_WORLD) return sample->T_base_grip;
+    h->sampled_ns = sample->time_ns;
+    if (h->base == FLR_HAND_FRAME_RELATIVE && !h->map.begun) {
+        flr_mapping_follow(&h->map, sample->T_base_grip, 0, 0);
+        flr_mapping_put(&h->map, h->T_start);
     }
-    if (!h->placed) h->T_first = T;
-    h->placed = true;
-    flr_quat turned = flr_quat_mul(T.q, flr_quat_conjugate(h->T_first.q));
-    return flr_pose_make(flr_vec3_add(h->T_start.p, flr_vec3_sub(T.p, h->T_first.p)),
-                         flr_quat_normalize(flr_quat_mul(turned, h->T_start.q)));
+    return flr_mapping_follow(&h->map, sample->T_base_grip, sample->buttons, dt);
 }
 
-/* A wrench in the world that the device got in its base frame. */
+/* A wrench in the world that the device got in its base frame. The hand there goes `scale` times as far, so that the force with the
+ * same power is the smaller by that: accounts of energy stay those of the device, at any scale. */
 static flr_wrench wrench_in_world(const flr_stepper_hand *h, const flr_wrench *wrench)
 {
-    flr_quat q = h->T_world_base.q;
-    if (h->base != FLR_HAND_FRAME_BASE) return *wrench;
-    return (flr_wrench){flr_quat_rotate(q, wrench->torque), flr_quat_rotate(q, wrench->force)};
+    flr_quat q = h->map.def.T_world_base.q;
+    if (h->base == FLR_HAND_FRAME_WORLD) return *wrench;
+    return (flr_wrench){flr_quat_rotate(q, wrench->torque),
+                        flr_vec3_scale(flr_quat_rotate(q, wrench->force), 1 / h->map.def.scale)};
 }
 
 static flr_twist twist_in_world(const flr_stepper_hand *h, const flr_twist *twist)
 {
-    flr_quat q = h->T_world_base.q;
-    if (h->base != FLR_HAND_FRAME_BASE) return *twist;
+    flr_quat q = h->map.def.T_world_base.q;
+    if (h->base == FLR_HAND_FRAME_WORLD) return *twist;
+    if (h->map.clutched) return (flr_twist){{0, 0, 0}, {0, 0, 0}};
     return (flr_twist){flr_quat_rotate(q, twist->angular),
-                       flr_vec3_scale(flr_quat_rotate(q, twist->linear), h->scale)};
+                       flr_vec3_scale(flr_quat_rotate(q, twist->linear), h->map.def.scale)};
 }
 
 /* What the device of a hand says, for the world. */
@@ -76,11 +76,12 @@ static flr_world_input read_hand(flr_stepper_hand *h, const flr_device_sample *s
                                  const flr_wrench *sent)
 {
     bool fresh = sample->number != h->seen && sample->number > 0;
-    if (sample->number == 0) h->present = false; /* another device that has said nothing yet */
+    // another device that has said nothing yet
+    if (sample->number == 0) h->present = h->map.begun = h->map.moved = false;
     h->seen_before = h->seen;
     h->seen = sample->number;
     if (fresh) {
-        h->T_world_hand = in_world(h, sample->T_base_grip);
+        h->T_world_hand = in_world(h, sample);
         h->present = true;
     }
     flr_world_input input = {.T_world_hand = h->T_world_hand,
@@ -175,14 +176,28 @@ static void step_world(flr_stepper *f, const flr_loop_frame *frame, int64_t bega
                            (flr_notice){.kind = FLR_NOTICE_FAULT, .faults = f->faults & ~before});
 }
 
+/* Reads what hands touch in the world; writes the models from which their devices are served until the next step. */
+static void give_models(const flr_stepper *f, flr_loop_frame *frame)
+{
+    for (uint32_t h = 0; h < f->hand_count; h++) {
+        const flr_stepper_hand *hand = &f->hands[h];
+        flr_loop_model *to = &frame->models[h];
+        flr_world_local(f->instance->world, h, &to->model);
+        to->passivity = flr_world_get_params(f->instance->world)->passivity;
+        if (hand->base == FLR_HAND_FRAME_WORLD) continue;
+        to->world_base = hand->map.def.T_world_base.q;
+        to->scale = hand->map.clutched ? 1e-12 : hand->map.def.scale; /* the clutch holds it */
+    }
+}
+
 /* Reads what hands feel in the world; writes the wrenches of their devices. */
 static void give_forces(const flr_stepper *f, flr_loop_frame *frame)
 {
     for (uint32_t h = 0; h < f->hand_count; h++) {
         flr_wrench given = flr_world_wrench(f->instance->world, h);
-        flr_quat q = f->hands[h].T_world_base.q;
+        flr_quat q = f->hands[h].map.def.T_world_base.q;
         frame->wrenches[h] = given;
-        if (f->hands[h].base == FLR_HAND_FRAME_BASE)
+        if (f->hands[h].base != FLR_HAND_FRAME_WORLD)
             frame->wrenches[h] = (flr_wrench){flr_quat_rotate_inverse(q, given.torque),
                                               flr_quat_rotate_inverse(q, given.force)};
     }
@@ -206,9 +221,10 @@ bool flr_stepper_step(void *stepper, flr_loop_frame *frame)
     read_hands(f, frame, inputs);
     if (!f->paused) use_hands(f, frame);
     if (f->instance->world && !f->paused) {
-        flr_stepper_follow(f, began); /* remote couplings: remote_samples.c */
+        if (f->coupling_end) flr_stepper_follow(f, began); /* remote couplings: remote_samples.c */
         step_world(f, frame, began, inputs);
         give_forces(f, frame);
+        if (frame->models) give_models(f, frame);
         if (f->stepped) f->stepped(f->run, frame, inputs, began); /* run.c */
     } else {
         stand_still(f, frame);

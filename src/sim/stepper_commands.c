@@ -230,8 +230,9 @@ static void apply_place(flr_stepper *f, const flr_msg_place *c)
 static void apply_base(flr_stepper *f, const flr_loop_base *c)
 {
     flr_stepper_hand *h = &f->hands[c->hand];
-    h->T_world_base = c->T_world_base;
-    h->scale = c->scale;
+    const bool clutch = h->map.held;
+    h->map = flr_mapping_make(&c->map);
+    h->map.held = clutch;
     h->grab_button = c->grab_button;
     if (h->firm != c->firm && f->instance->world) {
         flr_recording_tap_entry(f,
@@ -246,6 +247,12 @@ static void apply_base(flr_stepper *f, const flr_loop_base *c)
     h->anew = true;
     if (at >= f->instance->count || !world_grab(f, c->hand, at, NULL))
         flr_stepper_release(f, c->hand);
+}
+
+static void apply_mapping(flr_stepper *f, const flr_loop_mapping *c)
+{
+    flr_mapping_change(&f->hands[c->hand].map, &c->map);
+    f->hands[c->hand].map.held = c->clutch;
 }
 
 static void apply_grab(flr_stepper *f, const flr_msg_grab *c)

@@ -199,7 +199,7 @@ static void show_parts(flr_view *view, const flr_snapshot *from, const uint64_t 
             view->shown[i] = true;
             view->shown_ids[view->shown_count++] = instance->ids[i];
         }
-        const flr_snapshot_part *part = &from->parts[i];
+        const flr_world_part_state *part = &from->parts[i];
         to->parts[to->part_count++] = (flr_engine_part_state){.part = id_at(instance, i),
                                                               .look = look_of(from, hit, i),
                                                               .T_world_part = part->T_world_part,
@@ -308,10 +308,22 @@ static void look_at_guard(flr_engine *e, uint32_t hand)
     e->guards[hand] = now;
 }
 
+/* Of hands that a device moves; while another one is on its way, still of the one before. */
+static void show_workspaces(flr_engine *e)
+{
+    flr_engine_state *to = &e->view->state;
+    const flr_snapshot *from = flr_engine_snapshot(e);
+    to->workspace_count = 0;
+    for (uint32_t h = 0; from && h < to->hand_count && h < from->hand_count; h++)
+        if (!e->pointers[e->selected[h]].remote && from->hands[h].present)
+            to->workspaces[to->workspace_count++] = from->hands[h].workspace;
+}
+
 const flr_engine_state *flr_engine_view(flr_engine *e)
 {
     if (!flr_engine_refresh(e)) show_nothing(e);
     for (uint32_t h = 0; h < e->def.hands; h++) look_at_guard(e, h);
+    show_workspaces(e);
     e->view->overlaid = flr_engine_show_replay(e, &e->view->state);
     if (e->view->overlaid) e->view->state.gap_count = 0; /* of the loop, which is held */
     flr_engine_show_gaps(e, &e->view->state);

@@ -63,7 +63,8 @@ static flr_result make_part(const flr_world_instance_def *def, double voxel, uin
     part->shape = m->shape->touch;
     part->kind = made->kinds[i];
     part->body = make_body(m, def->params, voxel);
-    flr_result result = spheres ? flr_shape_tree(m->shape, &part->tree, &why) : FLR_OK;
+    flr_result result =
+        spheres ? flr_shape_tree(m->shape, FLR_SPHERE_OCTREE, &part->tree, &why) : FLR_OK;
     if (def->params->engine == FLR_ENGINE_EXACT)
         result = flr_mesh_asset_fit(m->shape->mesh, def->env, def->cache, &part->fit, &why);
     return result == FLR_OK ? result
@@ -137,6 +138,9 @@ static flr_result make_world(const flr_world_instance_def *def, const flr_world_
     free(groups);
     for (uint32_t i = 0; result == FLR_OK && i < def->parts->count; i++)
         flr_world_constrain(made->world, i, &def->parts->list[i].constraint);
+    for (uint32_t i = 0; result == FLR_OK && i < count; i++)
+        if (def->parts->list[i].use == FLR_PART_USE_PASS)
+            flr_world_set_solid(made->world, i, false);
     for (uint32_t i = 0; result == FLR_OK && def->probes && i < def->parts->count; i++) {
         const flr_probe_model *probe;
         result = flr_mesh_asset_probe(def->parts->list[i].shape->mesh, &probe, error);

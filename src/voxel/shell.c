@@ -23,17 +23,6 @@ uint32_t flr_shell_pack_normal(flr_vec3 n)
 
 flr_vec3 flr_shell_normal(uint32_t packed) { return flr_shell_unpack(packed); }
 
-flr_vec3 flr_shell_point(const flr_shell *shell, uint32_t chunk, uint32_t point,
-                         double displacement)
-{
-    const flr_shell_chunk *c = &shell->chunks[chunk];
-    flr_vec3 p = flr_vec3_make((double)c->corner[0] + (double)shell->step * shell->x[point],
-                               (double)c->corner[1] + (double)shell->step * shell->y[point],
-                               (double)c->corner[2] + (double)shell->step * shell->z[point]);
-    if (displacement == 0) return p;
-    return flr_vec3_add_scaled(p, -displacement, flr_shell_normal(shell->normal[point]));
-}
-
 /* The largest growth of the distance between points of neighbouring voxels in a chunk, metres. */
 static double chunk_opening(const flr_shell *shell, uint32_t c, double displacement)
 {

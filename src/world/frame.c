@@ -46,8 +46,9 @@ static unsigned follow(flr_world_hand_state *hand, const flr_world_input *in, do
 }
 
 /* What a hand feels that touches with a point. */
-static flr_wrench feel_point(flr_world *w, flr_world_hand_state *hand, flr_world_frame *frame)
+static flr_wrench feel_point(flr_world *w, uint32_t index, flr_world_frame *frame)
 {
+    flr_world_hand_state *hand = &w->state->hands[index];
     if (!hand->seen) return flr_wrench_make(flr_vec3_zero(), flr_vec3_zero());
     flr_points_step(w->points, &hand->point, hand->handle.T_world_handle.p, &w->params.proxy,
                     w->poses, w->state->bodies);
@@ -57,8 +58,9 @@ static flr_wrench feel_point(flr_world *w, flr_world_hand_state *hand, flr_world
     straight.p = hand->handle.T_world_handle.p;
     frame->touching += shown->touching;
     frame->segments += shown->queries;
-    return flr_passivity_pass(&hand->passivity, &w->params.passivity, straight,
-                              flr_wrench_make(flr_vec3_zero(), shown->force), w->def.dt);
+    w->felt[index] = flr_wrench_make(flr_vec3_zero(), shown->force);
+    return flr_passivity_pass(&hand->passivity, &w->params.passivity, straight, w->felt[index],
+                              w->def.dt);
 }
 
 /* Every hand gets what it shall feel. */
@@ -67,7 +69,7 @@ static void feel(flr_world *w, flr_world_frame *frame)
     for (uint32_t i = 0; i < w->def.hand_count; i++) {
         flr_world_hand_state *hand = &w->state->hands[i];
         if (hand->tool == FLR_TOOL_POINT) {
-            hand->wrench = feel_point(w, hand, frame);
+            hand->wrench = feel_point(w, i, frame);
             continue;
         }
         if (hand->part == FLR_NO_PART || hand->waiting) {
@@ -77,10 +79,10 @@ static void feel(flr_world *w, flr_world_frame *frame)
         hand->coupling.pulled = flr_couplings_pull(w, hand->part);
         const bool touching =
             w->plans[hand->part].result.touching > 0 || flr_links_is_jointed(w, hand->part);
-        flr_wrench wrench = flr_coupling_feel(&hand->coupling, &w->state->bodies[hand->part],
-                                              &hand->handle, touching, w->def.dt);
+        w->felt[i] = flr_coupling_feel(&hand->coupling, &w->state->bodies[hand->part],
+                                       &hand->handle, touching, w->def.dt);
         hand->wrench = flr_passivity_pass(&hand->passivity, &w->params.passivity,
-                                          hand->handle.T_world_handle, wrench, w->def.dt);
+                                          hand->handle.T_world_handle, w->felt[i], w->def.dt);
     }
 }
 
@@ -97,7 +99,7 @@ static flr_hash chain(flr_world *w)
         if (w->state->hands[i].tool == FLR_TOOL_POINT)
             to = flr_world_number_vec3(to, w->state->hands[i].point.shown.position);
     }
-    to = flr_couplings_number(w, to);
+    if (w->state->coupling_end) to = flr_couplings_number(w, to);
     return flr_hash_bytes(w->numbers, (size_t)(to - w->numbers) * sizeof *to);
 }
 
@@ -299,7 +301,7 @@ static void find_active(flr_world *w)
     for (uint32_t i = 0; i < w->def.hand_count; i++) activate(w, w->state->hands[i].part);
     for (uint32_t i = 0; i < w->state->coupling_end; i++)
         if (w->state->couplings[i].set) activate(w, w->state->couplings[i].def.part);
-    flr_links_activated(w);
+    if (w->links) flr_links_activated(w);
 }
 
 /* Reads where bodies are; finds the pairs that may touch and moves the bodies by the forces or impulses between them. */
@@ -345,18 +347,18 @@ void flr_world_step(flr_world *w, const flr_world_input *inputs, flr_world_frame
 {
     flr_world_frame frame = {
         .number = w->state->number, .lower = INFINITY, .upper = INFINITY, .max_travel = INFINITY};
-    if (flr_pages_begin(w->pages, w->state->bodies, range_of(w) + AROUND * w->voxel)) {
+    if (!w->pages || flr_pages_begin(w->pages, w->state->bodies, range_of(w) + AROUND * w->voxel)) {
         follow_hands(w, inputs, &frame);
-        flr_couplings_begin(w);
+        if (w->state->coupling_end) flr_couplings_begin(w);
         find_active(w);
         move_bodies(w, &frame);
-        flr_couplings_end(w);
+        if (w->state->coupling_end) flr_couplings_end(w);
         sum_motion(w, &frame);
         feel(w, &frame);
         note_step(w, &frame);
     } else {
         suspend(w, &frame);
     }
-    flr_pages_end(w->pages);
+    if (w->pages) flr_pages_end(w->pages);
     if (out) *out = frame;
 }

@@ -205,15 +205,15 @@ bool flr_links_may_touch(const flr_world *w, uint32_t a, uint32_t b)
 
 static uint32_t island_of(const flr_world *w, uint32_t part)
 {
-    return w->links ? flr_mechanism_island_of(w->links->mechanism, part) : FLR_MECHANISM_NONE;
+    return flr_mechanism_island_of(w->links->mechanism, part);
 }
 
-bool flr_links_is_linked(const flr_world *w, uint32_t part)
+bool flr_linked(const flr_world *w, uint32_t part)
 {
     return island_of(w, part) != FLR_MECHANISM_NONE;
 }
 
-bool flr_links_is_jointed(const flr_world *w, uint32_t part)
+bool flr_linked_by_joint(const flr_world *w, uint32_t part)
 {
     const uint32_t island = island_of(w, part);
     if (island == FLR_MECHANISM_NONE) return false;
@@ -221,7 +221,7 @@ bool flr_links_is_jointed(const flr_world *w, uint32_t part)
     return of->body_count > 1 || of->freedoms != 6;
 }
 
-const uint32_t *flr_links_members(const flr_world *w, const uint32_t *part, uint32_t *count)
+const uint32_t *flr_linked_members(const flr_world *w, const uint32_t *part, uint32_t *count)
 {
     const uint32_t island = island_of(w, *part);
     *count = 1;
@@ -229,12 +229,6 @@ const uint32_t *flr_links_members(const flr_world *w, const uint32_t *part, uint
     const flr_mechanism_island *of = &w->links->mechanism->islands[island];
     *count = of->part_count;
     return w->links->mechanism->members + of->first_part;
-}
-
-bool flr_links_plans(const flr_world *w, uint32_t part)
-{
-    uint32_t count;
-    return flr_links_members(w, &part, &count)[0] == part;
 }
 
 bool flr_links_same_body(const flr_world *w, uint32_t a, uint32_t b)

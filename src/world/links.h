@@ -5,7 +5,7 @@
  * first part; the others get copies of the plan. So engines treat linked parts as any others, and these functions come in where
  * a plan is made, changed or carried out. A hand that takes a part of a group holds its leader.
  *
- * Where there are no links, all of these do what is right for single parts. Used by the world only; everything but creating
+ * Where there are no links, all of these do what is right for single parts, except flr_linked…(), which world_internal.h wraps. Used by the world only; everything but creating
  * and destroying is RT safe. */
 #ifndef FLR_WORLD_LINKS_H
 #define FLR_WORLD_LINKS_H
@@ -29,13 +29,11 @@ uint32_t flr_links_leader(const flr_world *world, uint32_t part);
 /* May two parts touch? Not those of one body, nor those of a joint. */
 bool flr_links_may_touch(const flr_world *world, uint32_t a, uint32_t b);
 /* Is it tied by a joint, so that a hand feels it also where nothing is touched? */
-bool flr_links_is_jointed(const flr_world *world, uint32_t part);
-/* Is this the part with which its island is planned? True where nothing links it. */
-bool flr_links_plans(const flr_world *world, uint32_t part);
-bool flr_links_is_linked(const flr_world *world, uint32_t part);
+bool flr_linked_by_joint(const flr_world *world, uint32_t part);
+bool flr_linked(const flr_world *world, uint32_t part);
 
-/* The parts that move when this one does, rising; at least itself. */
-const uint32_t *flr_links_members(const flr_world *world, const uint32_t *part, uint32_t *count);
+/* The parts that move when this one does, rising; at least itself. The first one plans for all of them. */
+const uint32_t *flr_linked_members(const flr_world *world, const uint32_t *part, uint32_t *count);
 /* The parts of its body, of these. */
 bool flr_links_same_body(const flr_world *world, uint32_t a, uint32_t b);
 /* Where a part is in the frame of its leader. */
@@ -56,7 +54,7 @@ uint32_t flr_links_number(const flr_world *world);
 /* Solves them together, and gives every part of the island its plan. The fraction is that of the travel limit. */
 void flr_links_solve(flr_world *world, uint32_t part);
 /* The fraction of a plan was changed: so it is for all that move with the part. */
-void flr_links_share(flr_world *world, uint32_t part);
+void flr_linked_share(flr_world *world, uint32_t part);
 /* Moves the island of a part by its plan. `keep`: a motion that is cut short keeps its velocity. */
 void flr_links_move(flr_world *world, uint32_t part, bool keep);
 

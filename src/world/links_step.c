@@ -112,7 +112,7 @@ static void add_laws(const flr_island_now *now)
         }
         if (flr_joint_slides(j->kind)) {
             const double slide =
-                j->kind == FLR_JOINT_SCREW ? j->pitch * at->turn / 6.283185307179586 : at->slide;
+                j->kind == FLR_JOINT_SCREW ? j->pitch * at->turn / FLR_TWO_PI : at->slide;
             add_forces(now, i, FLR_SHIFT_Z, &j->slide, slide);
             add_stops(now, i, FLR_SHIFT_Z, &j->slide, slide);
         }
@@ -263,7 +263,7 @@ void flr_links_solve(flr_world *w, uint32_t part)
     }
 }
 
-void flr_links_share(flr_world *w, uint32_t part)
+void flr_linked_share(flr_world *w, uint32_t part)
 {
     uint32_t count;
     const uint32_t *members = flr_links_members(w, &part, &count);

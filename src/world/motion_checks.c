@@ -231,14 +231,6 @@ static flr_pose end_of(const flr_world *w, uint32_t part)
                     : w->poses[part];
 }
 
-double flr_motion_checks_travel(const flr_world *w, uint32_t part)
-{
-    const flr_world_plan *p = &w->plans[part];
-    return p->moves
-               ? p->fraction * flr_motion_travel(p->result.motion, w->state->bodies[part].reach)
-               : 0;
-}
-
 /* Notes a stop for one of the two bodies of a pair. */
 static void note_stop(flr_world *w, uint32_t part, uint32_t other, const flr_world_stop *found,
                       bool reversed)

@@ -19,6 +19,9 @@ typedef struct ball {
 struct flr_points {
     const flr_probe_model **models; /* [part_count]; NULL: no point touches it */
     ball *balls;                    /* [part_count] */
+    /* [part_count]: the triangle that was hit last, by any hand: where the next search begins. The answers do not depend on it, so
+     * it is no part of the state */
+    flr_probe_witness *witnesses;
     flr_among_part *near; /* what a proxy may meet in this step: what stands, then what moved */
     uint32_t part_count;
     double size; /* metres: of the largest */
@@ -32,7 +35,10 @@ flr_points *flr_points_create(uint32_t part_count)
     p->models = calloc((size_t)part_count + 1, sizeof *p->models);
     p->balls = calloc((size_t)part_count + 1, sizeof *p->balls);
     p->near = calloc((size_t)part_count + 1, sizeof *p->near);
-    if (p->models && p->balls && p->near) return p;
+    p->witnesses = calloc((size_t)part_count + 1, sizeof *p->witnesses);
+    for (uint32_t i = 0; p->witnesses && i < part_count; i++)
+        p->witnesses[i] = flr_probe_witness_none();
+    if (p->models && p->balls && p->near && p->witnesses) return p;
     flr_points_destroy(p);
     return NULL;
 }
@@ -43,6 +49,7 @@ void flr_points_destroy(flr_points *p)
     free(p->models);
     free(p->balls);
     free(p->near);
+    free(p->witnesses);
     free(p);
 }
 
@@ -55,6 +62,7 @@ void flr_points_set(flr_points *p, uint32_t part, const flr_probe_model *model)
 {
     const flr_mesh *mesh = model ? flr_probe_model_mesh(model) : NULL;
     p->models[part] = mesh ? model : NULL;
+    p->witnesses[part] = flr_probe_witness_none();
     if (mesh)
         p->balls[part] = (ball){flr_box3_centre(mesh->bounds),
                                 0.5 * flr_probe_model_size(model) * (1 + PROXY_MARGIN)};
@@ -84,7 +92,8 @@ static uint32_t list_near(flr_points *p, uint32_t count, bool moved, flr_vec3 ha
                                             .T_world_part = T,
                                             .T_part_world = flr_pose_inverse(T),
                                             .placed = true,
-                                            .number = i};
+                                            .number = i,
+                                            .witness = &p->witnesses[i]};
     }
     return count;
 }

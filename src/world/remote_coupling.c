@@ -200,7 +200,7 @@ bool flr_coupled_is_valid(const flr_world *w, const flr_coupled *coupling)
 
 /* ---- a step ---- */
 
-bool flr_couplings_pull(const flr_world *w, uint32_t part)
+bool flr_couplings_pull_any(const flr_world *w, uint32_t part)
 {
     for (uint32_t t = 0; t < w->state->coupling_end; t++) {
         const flr_coupled *coupling = &w->state->couplings[t];

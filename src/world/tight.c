@@ -124,11 +124,6 @@ void flr_tight_destroy(flr_tight *e)
     free(e);
 }
 
-bool flr_tight_is_on(const flr_world *w)
-{
-    return w->tight && w->params.engine == FLR_ENGINE_EXACT;
-}
-
 /* ---- hands ---- */
 
 void flr_tight_couple(const flr_tight_params *params, const flr_body *body,
@@ -159,6 +154,13 @@ bool flr_tight_left(const flr_world *w, const flr_tight_near *n, uint64_t *left)
     const uint64_t all = e->budget << (debt > spared ? debt - spared : 0);
     *left = all > e->spent ? all - e->spent : 0;
     return all == 0 || *left > 0;
+}
+
+void flr_tight_spend(flr_world *w, flr_tight_near *n, uint64_t work, flr_world_frame *frame)
+{
+    n->work += work;
+    w->tight->spent += work;
+    frame->points_tested += work;
 }
 
 double flr_tight_travel(const flr_world *w, uint32_t part)

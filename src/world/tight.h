@@ -26,11 +26,18 @@ enum { FLR_TIGHT_CONTACTS = 1024 }; /* that it may give to one step */
 
 /* what a pair of parts that is near remembers from step to step */
 typedef struct flr_tight_memory {
-    uint64_t key;                   /* a << 32 | b, plus 1; 0: of no pair */
-    uint64_t used;                  /* number of the step in which it was near last, plus 1 */
-    uint64_t known;                 /* 1: the pair was measured where it is, as follows; else 0 */
-    uint64_t debt;                  /* steps in a row for which the budget did not suffice */
+    uint64_t key;        /* a << 32 | b, plus 1; 0: of no pair */
+    uint64_t used;       /* number of the step in which it was near last, plus 1 */
+    uint64_t known;      /* 1: the pair was measured where it is, as follows; else 0 */
+    uint64_t listed;     /* 1: … with its samples; 0: none was within reach */
+    uint64_t outside;    /* 1: no shell of either part is inside the other, at `T_a_b`; else 0 */
+    flr_pose T_a_b;      /* after the step */
+    uint64_t debt;       /* steps in a row for which the budget did not suffice */
+    uint64_t coarseness; /* how coarsely the distance is measured for display; 0: finest */
     double reach, range, tolerance; /* metres */
+    double distance;                /* metres: as it was measured last; 0: not yet */
+    double
+        approach; /* metres: how far its samples may come nearer in the next step; 0: not known */
     flr_fit_track track;
 } flr_tight_memory;
 
@@ -46,9 +53,6 @@ typedef struct flr_tight_state {
 flr_result flr_tight_create(const flr_world_part *parts, uint32_t count, uint32_t together,
                             flr_tight **exact, flr_error *error);
 void flr_tight_destroy(flr_tight *exact); /* NULL allowed */
-
-/* Does this world use it? */
-bool flr_tight_is_on(const flr_world *world);
 
 /* From the forces on bodies to where they are at the end of the step. */
 void flr_tight_step(flr_world *world, flr_world_frame *frame);

@@ -46,22 +46,6 @@ static double astray(const flr_world *w, const flr_tight_near *n, double share)
     return bend / 8;
 }
 
-/* Where what was found at the end of a motion is kept for the next step. */
-static void keep_ahead(flr_world *w, flr_tight_near *n, flr_pose T, const flr_fit_params *ask,
-                       const flr_fit_result *there)
-{
-    flr_tight *e = w->tight;
-    e->slots[n->slot].ahead = (flr_tight_ahead){.known = there->complete,
-                                                .recent = true,
-                                                .T_a_b = T,
-                                                .reach = ask->reach,
-                                                .range = ask->max_distance,
-                                                .tolerance = ask->tolerance,
-                                                .result = *there,
-                                                .first = e->raw_count};
-    e->raw_count += there->contact_count;
-}
-
 /* A piece of the motion of a pair, from one share to another: true: it is free; else `*share` is how far it is. */
 static bool sweep(flr_world *w, flr_tight_near *n, double from, double to, double *share,
                   flr_fit_result *last, flr_world_frame *frame)
@@ -79,6 +63,8 @@ static bool sweep(flr_world *w, flr_tight_near *n, double from, double to, doubl
     flr_fit_contact *list = flr_tight_room(e, &capacity);
     how.clearance = FLR_TIGHT_CLEAR;
     how.deviation = astray(w, n, to - from);
+    /* measured there, or left free by the piece before */
+    how.start = from > 0 ? FLR_TIGHT_CLEAR : fmax(n->result.lower, 0);
     if (!flr_tight_left(w, n, &how.budget)) {
         *share = from;
         n->exhausted = true;
@@ -86,17 +72,21 @@ static bool sweep(flr_world *w, flr_tight_near *n, double from, double to, doubl
         return false;
     }
     ask.budget = how.budget;
+    flr_fit_params first = ask;
+    const bool apart = flr_tight_is_apart(w, n, ask.reach);
+    if (apart) first.reach = -1;
     if (to == 1)
-        flr_fit_pair_sweep(e->slots[n->slot].fits, &motion, &how, &ask, list, capacity, &way,
-                           &there);
+        flr_fit_pair_sweep(e->slots[n->slot].fits, &motion, &how, &first, apart ? NULL : list,
+                           apart ? 0 : capacity, &way, &there);
     else
         flr_fit_pair_motion(e->slots[n->slot].fits, &motion, &how, &way);
-    e->spent += way.work + there.work;
-    frame->points_tested += way.work + there.work;
+    flr_tight_spend(w, n, way.work + there.work, frame);
     n->exhausted |= !way.complete;
     frame->exhausted += !way.complete;
     if (way.free == 1) {
-        if (to == 1) keep_ahead(w, n, motion.to, &ask, &there);
+        /* otherwise the next step looks for them */
+        if (to == 1 && (!apart || there.lower > ask.reach))
+            flr_tight_keep_ahead(w, n, motion.to, &ask, !apart, &there);
         return true;
     }
     *share = from + (to - from) * fmin(fmax(way.free, 0), 1);
@@ -137,9 +127,8 @@ static bool look(flr_world *w, flr_tight_near *n, double share, flr_fit_result *
     if (share < 1) ask.reach = -1, ask.max_distance = 2 * FLR_TIGHT_FLOOR, capacity = 0;
     if (!flr_tight_left(w, n, &ask.budget)) return false;
     flr_fit_pair_query(e->slots[n->slot].fits, T, &ask, capacity ? list : NULL, capacity, r);
-    e->spent += r->work;
-    frame->points_tested += r->work;
-    if (share == 1) keep_ahead(w, n, T, &ask, r);
+    flr_tight_spend(w, n, r->work, frame);
+    if (share == 1) flr_tight_keep_ahead(w, n, T, &ask, true, r);
     return r->complete;
 }
 

@@ -15,6 +15,7 @@ enum {
     FLR_TIGHT_TOUCHES = 1 << 12, /* reported */
     FLR_TIGHT_DEBT = 16,         /* steps in a row without enough budget that count, at most */
     FLR_TIGHT_NEARER = 4,        /* … of which so many bring the onset nearer instead */
+    FLR_TIGHT_COARSEST = 5,      /* 1 % becomes 2 %, 4 %, … 32 % */
     FLR_TIGHT_EXTRA = 8,  /* places that a body's motion would have met, besides its samples */
     FLR_TIGHT_ROUNDS = 4, /* in which a plan asks for limits */
     FLR_TIGHT_LIMITED = FLR_TIGHT_ROUNDS * FLR_TIGHT_HARD
@@ -37,6 +38,8 @@ typedef struct flr_tight_ahead {
     bool recent; /* its samples are in raw[1], with those found in this step; else in raw[0] */
     flr_pose T_a_b;
     double reach, range, tolerance; /* metres: as asked */
+    bool
+        listed; /* samples were looked for; else the parts are known to be farther apart than `reach` */
     flr_fit_result result;
     uint32_t first; /* of its samples; result.contact_count of them */
 } flr_tight_ahead;
@@ -64,6 +67,9 @@ typedef struct flr_tight_near {
     double lower;          /* metres: the distance is not less, besides what is tolerated */
     int checked;           /* pass in which the motion was checked last; -1: not yet */
     bool exhausted;        /* the budget did not suffice for it */
+    bool
+        outside; /* no shell of either part is inside the other: surfaces that do not meet on a free way keep it so */
+    uint64_t work; /* that it took in this step, units of the budget */
 } flr_tight_near;
 
 /* what else keeps a body from going on */
@@ -129,6 +135,9 @@ struct flr_tight {
  * budget grows no further. */
 bool flr_tight_left(const flr_world *world, const flr_tight_near *near, uint64_t *left);
 
+/* Counts what a pair took of the budget. */
+void flr_tight_spend(flr_world *world, flr_tight_near *near, uint64_t work, flr_world_frame *frame);
+
 /* How far any point of the part goes at most in the step that is planned, metres. */
 double flr_tight_travel(const flr_world *world, uint32_t part);
 
@@ -164,6 +173,15 @@ void flr_tight_near_update(flr_world *world, flr_world_frame *frame);
 
 /* What to ask of a pair whose samples may come nearer by `far` metres in the step. */
 flr_fit_params flr_tight_ask(const flr_world *world, const flr_tight_near *near, double far);
+
+/* Is a pair so far apart that samples within reach are not expected? Then the least distance is asked for first, which tells
+ * that there are none. */
+bool flr_tight_is_apart(const flr_world *world, const flr_tight_near *near, double reach);
+
+/* What was found of a pair where it will be when the next step begins, or is now: kept for it, with `contact_count` samples
+ * in the room for them. */
+void flr_tight_keep_ahead(flr_world *world, const flr_tight_near *near, flr_pose T_a_b,
+                          const flr_fit_params *ask, bool listed, const flr_fit_result *found);
 
 /* metres: how far the samples of a pair may come nearer to each other in a step with the twists that are planned. */
 double flr_tight_may_come(const flr_world *world, const flr_tight_near *near);

@@ -10,7 +10,10 @@ enum {
     SLOTS_EACH = 32, /* for the same two fits, at most */
     SLOTS_MORE = 64, /* of all, besides the first for the same two fits */
     SLOTS_MEGABYTES = 512,
-    PATIENCE = 256 /* steps after which a larger onset is tried again */
+    PATIENCE = 256, /* steps after which a larger onset is tried again */
+    ENOUGH =
+        20000, /* units of work: a pair that takes more is measured more coarsely for display */
+    FINER = 64 /* steps after which one that takes much less is measured more finely */
 };
 
 #define USUAL   5e-6 /* metres: an onset that is no larger is never made smaller */
@@ -123,13 +126,14 @@ static void recall(flr_world *w, flr_tight_slot *slot, const flr_tight_memory *m
     flr_fit_params ask = flr_default_fit_params();
     uint32_t capacity;
     flr_fit_contact *list = flr_tight_room(e, &capacity);
-    ask.reach = m->reach;
+    ask.reach = m->listed ? m->reach : -1;
     ask.max_distance = m->range;
     ask.tolerance = m->tolerance;
     slot->ahead = (flr_tight_ahead){.T_a_b = flr_tight_between(w->poses[a], w->poses[b]),
                                     .reach = m->reach,
                                     .range = m->range,
                                     .tolerance = m->tolerance,
+                                    .listed = m->listed,
                                     .recent = true,
                                     .first = e->raw_count};
     flr_fit_pair_query(slot->fits, slot->ahead.T_a_b, &ask, list, capacity, &slot->ahead.result);
@@ -204,6 +208,14 @@ static uint64_t debt_after(const flr_world *w, uint64_t debt, bool exhausted)
     return w->state->number % PATIENCE == 0 ? debt - 1 : debt;
 }
 
+/* How coarsely a pair is measured for display after a step that took so much work. */
+static uint64_t coarseness_after(const flr_world *w, uint64_t coarseness, uint64_t work)
+{
+    if (work > ENOUGH) return coarseness < FLR_TIGHT_COARSEST ? coarseness + 1 : coarseness;
+    const bool finer = coarseness > 0 && work < ENOUGH / 4 && w->state->number % FINER == 0;
+    return finer ? coarseness - 1 : coarseness;
+}
+
 void flr_tight_keep_memory(flr_world *w)
 {
     const flr_tight *e = w->tight;
@@ -217,7 +229,14 @@ void flr_tight_keep_memory(flr_world *w)
         m->track = flr_fit_pair_save(slot->fits);
         m->debt = debt_after(w, m->debt,
                              n->exhausted || n->result.contact_total > n->result.contact_count);
+        m->coarseness = coarseness_after(w, m->coarseness, n->work);
+        m->distance = fmin(fmax(n->result.distance, 0), w->params.exact.range);
+        m->approach = slot->ahead.known ? 0 : flr_tight_may_come(w, n);
+        m->outside = n->outside;
+        m->T_a_b = flr_tight_between(w->state->bodies[n->a].T_world_part,
+                                     w->state->bodies[n->b].T_world_part);
         m->known = slot->ahead.known;
+        m->listed = slot->ahead.known && slot->ahead.listed;
         m->reach = slot->ahead.known ? slot->ahead.reach : 0;
         m->range = slot->ahead.known ? slot->ahead.range : 0;
         m->tolerance = slot->ahead.known ? slot->ahead.tolerance : 0;
@@ -248,8 +267,10 @@ bool flr_tight_memories_are_valid(const flr_tight *e, const uint8_t *bytes)
         flr_tight_memory m;
         memcpy(&m, bytes + memories_at(e->part_count) + i * sizeof m, sizeof m);
         const uint64_t pair = m.key - 1;
-        if (m.known > 1 || m.debt > FLR_TIGHT_DEBT || !isfinite(m.reach) || !isfinite(m.range) ||
-            !(m.tolerance >= 0) || !isfinite(m.tolerance))
+        if (m.known > 1 || m.listed > 1 || m.outside > 1 || m.debt > FLR_TIGHT_DEBT ||
+            m.coarseness > FLR_TIGHT_COARSEST || !isfinite(m.distance) || !isfinite(m.approach) ||
+            !isfinite(m.reach) || !isfinite(m.range) || !(m.tolerance >= 0) ||
+            !isfinite(m.tolerance))
             return false;
         if (m.key != 0 && (pair >> 32 >= e->part_count || (uint32_t)pair >= e->part_count))
             return false;

@@ -6,8 +6,8 @@
 #define TIGHT_SPEED_UP 1.5   /* from one step to the next */
 #define SUDDEN         16e-6 /* metres: a part may go so much farther than that */
 #define ADDED          4e-6  /* metres: samples may come so much nearer than their speeds tell */
-#define ROUGHLY        1e-6  /* metres: a distance may be off by this … */
-#define ROUGH          0.01  /* … or this share of it */
+#define ROUGHLY        1e-6  /* metres: a distance beyond all contact may be off by this … */
+#define ROUGH          0.01 /* … or this share of it, twice that where time is short, and so on */
 #define FARTHEST                                                                                   \
     64e-6 /* metres: how far beyond the onset samples are asked for, however fast a part is: what comes from farther \
              away is found by the check */
@@ -73,11 +73,22 @@ static flr_broad_list find_pairs(flr_world *w)
     return flr_broad_update(e->broad);
 }
 
-/* metres: how far off a distance may be. Where force begins, and samples are kept apart, it counts; elsewhere it is for people. */
-static double tolerance_of(double onset, double before)
+/* metres: the distance of a pair when it was measured last; 0: it was not. */
+static double distance_before(const flr_world *w, const flr_tight_near *n)
 {
-    const double beyond = before - onset - FARTHEST;
-    return beyond > 0 && isfinite(beyond) ? fmax(ROUGHLY, ROUGH * beyond) : FLR_TIGHT_CLEAR / 2;
+    if (isfinite(n->result.distance)) return n->result.distance;
+    return flr_tight_memories(w, w->state)[n->slot].distance;
+}
+
+/* metres: how far off a distance may be. Where samples may come into contact, it counts; beyond that it is for people, and may
+ * be as coarse as the time for it demands: half of the way to where it counts, at most. */
+static double tolerance_of(const flr_world *w, const flr_tight_near *n, double reach)
+{
+    const double before = distance_before(w, n), beyond = before - reach;
+    if (!(beyond > 0)) return FLR_TIGHT_CLEAR / 2;
+    const uint64_t coarseness = flr_tight_memories(w, w->state)[n->slot].coarseness;
+    const double share = ROUGH * (double)(1 << coarseness);
+    return fmax(FLR_TIGHT_CLEAR / 2, fmin(fmax(ROUGHLY, share * before), beyond / 2));
 }
 
 flr_fit_params flr_tight_ask(const flr_world *w, const flr_tight_near *n, double far)
@@ -88,8 +99,42 @@ flr_fit_params flr_tight_ask(const flr_world *w, const flr_tight_near *n, double
     flr_fit_params ask = flr_default_fit_params();
     ask.reach = reach > tolerated ? reach - tolerated : 0;
     ask.max_distance = how->range;
-    ask.tolerance = tolerance_of(w->tight->onset, n->result.distance);
+    ask.tolerance = tolerance_of(w, n, reach);
+    ask.outside = n->outside;
     return ask;
+}
+
+bool flr_tight_is_apart(const flr_world *w, const flr_tight_near *n, double reach)
+{
+    return distance_before(w, n) > reach + ROUGHLY;
+}
+
+void flr_tight_keep_ahead(flr_world *w, const flr_tight_near *n, flr_pose T,
+                          const flr_fit_params *ask, bool listed, const flr_fit_result *found)
+{
+    flr_tight *e = w->tight;
+    e->slots[n->slot].ahead = (flr_tight_ahead){.known = found->complete,
+                                                .recent = true,
+                                                .T_a_b = T,
+                                                .reach = ask->reach,
+                                                .range = ask->max_distance,
+                                                .tolerance = ask->tolerance,
+                                                .listed = listed,
+                                                .result = *found,
+                                                .first = e->raw_count};
+    e->raw_count += found->contact_count;
+}
+
+/* metres: how far the samples of a pair that was not measured ahead may come nearer in the step. */
+static double may_approach(const flr_world *w, const flr_tight_near *n)
+{
+    const double approach = flr_tight_memories(w, w->state)[n->slot].approach;
+    double speed = 0;
+    if (approach > 0) return approach;
+    for (int side = 0; side < 2; side++)
+        if (w->plans[side ? n->b : n->a].moves)
+            speed += flr_vec3_length(w->state->bodies[side ? n->b : n->a].twist.linear);
+    return speed * w->def.dt / 2 + ADDED;
 }
 
 /* Is what the step before has found of a pair what would be found now? */
@@ -101,7 +146,8 @@ static bool is_known(const flr_world *w, const flr_tight_near *n, flr_pose T)
 }
 
 /* Measures a pair, unless that is known already. Returns its samples. */
-static const flr_fit_contact *measure(flr_world *w, flr_tight_near *n, flr_pose T, double *reach)
+static const flr_fit_contact *measure(flr_world *w, flr_tight_near *n, flr_pose T, double *reach,
+                                      flr_world_frame *frame)
 {
     flr_tight *e = w->tight;
     flr_tight_ahead *ahead = &e->slots[n->slot].ahead;
@@ -112,39 +158,41 @@ static const flr_fit_contact *measure(flr_world *w, flr_tight_near *n, flr_pose 
     }
     ahead->known = false;
     n->result = (flr_fit_result){.distance = INFINITY, .upper = INFINITY, .lower = -INFINITY};
-    double speed = 0;
-    for (int side = 0; side < 2; side++)
-        if (w->plans[side ? n->b : n->a].moves)
-            speed += flr_vec3_length(w->state->bodies[side ? n->b : n->a].twist.linear);
-    flr_fit_params ask = flr_tight_ask(w, n, speed * w->def.dt / 2 + ADDED);
+    flr_fit_params ask = flr_tight_ask(w, n, may_approach(w, n)), first = ask;
     uint32_t capacity;
     flr_fit_contact *list = flr_tight_room(e, &capacity);
     *reach = ask.reach;
     if (!flr_tight_left(w, n, &ask.budget)) return list;
-    flr_fit_pair_query(e->slots[n->slot].fits, T, &ask, list, capacity, &n->result);
-    *ahead = (flr_tight_ahead){.known = n->result.complete,
-                               .recent = true,
-                               .T_a_b = T,
-                               .reach = ask.reach,
-                               .range = ask.max_distance,
-                               .tolerance = ask.tolerance,
-                               .result = n->result,
-                               .first = e->raw_count};
-    e->raw_count += n->result.contact_count;
-    e->spent += n->result.work;
+    bool listed = !flr_tight_is_apart(w, n, ask.reach);
+    if (!listed) {
+        first.reach = -1;
+        first.budget = ask.budget;
+        flr_fit_pair_query(e->slots[n->slot].fits, T, &first, NULL, 0, &n->result);
+        flr_tight_spend(w, n, n->result.work, frame);
+        listed = n->result.complete && !(n->result.lower > ask.reach);
+        if (listed && !flr_tight_left(w, n, &ask.budget)) listed = n->result.complete = false;
+    }
+    if (listed) {
+        flr_fit_pair_query(e->slots[n->slot].fits, T, &ask, list, capacity, &n->result);
+        flr_tight_spend(w, n, n->result.work, frame);
+    }
+    flr_tight_keep_ahead(w, n, T, &ask, listed, &n->result);
     return list;
 }
 
 /* Measures a pair and makes spots of its samples. */
-static void look_at(flr_world *w, flr_tight_near *n)
+static void look_at(flr_world *w, flr_tight_near *n, flr_world_frame *frame)
 {
     const flr_pose T = flr_tight_between(w->poses[n->a], w->poses[n->b]);
     const double tolerated = flr_tight_tolerated(w, n->a, n->b);
     double reach;
     n->slot = flr_tight_take_slot(w, n->a, n->b);
-    const flr_fit_contact *list = measure(w, n, T, &reach);
+    const flr_tight_memory *m = &flr_tight_memories(w, w->state)[n->slot];
+    n->outside = m->outside && flr_tight_same_pose(m->T_a_b, T);
+    const flr_fit_contact *list = measure(w, n, T, &reach, frame);
     n->tolerated = flr_tight_note(w, n->a, n->b, &n->result);
     n->lower = n->result.lower + n->tolerated;
+    n->outside = n->result.complete && n->result.distance > 0 && !(n->tolerated > 0);
     flr_tight_make_spots(w, n, T, list, reach + tolerated);
 }
 
@@ -222,13 +270,12 @@ void flr_tight_near_update(flr_world *w, flr_world_frame *frame)
     for (uint32_t i = 0; i < e->near_count; i++) {
         const uint32_t at = (e->first_near + i) % e->near_count;
         flr_tight_near *n = &e->nears[at];
-        look_at(w, n);
+        look_at(w, n, frame);
         report(w, n, &e->gaps[at]);
         frame->lower = fmin(frame->lower, n->result.lower);
         frame->upper = fmin(frame->upper, n->result.upper);
         n->exhausted = !n->result.complete;
         frame->exhausted += n->exhausted;
-        frame->points_tested += n->result.work;
         count_contacts(w, n, frame);
     }
     frame->pairs = e->near_count;

@@ -86,11 +86,15 @@ FLR_CLONES static void scale(float *weights, uint32_t count, float factor)
     for (uint32_t i = 0; i < count; i++) weights[i] *= factor;
 }
 
-/* The nearest points, which need not be samples, as one more: so there is always a place where force begins. */
-static flr_fit_contact nearest_of(const flr_fit_result *r, double area)
+/* The nearest points, which need not be samples, as one more: so there is always a place where force begins. Where the distance
+ * was measured coarsely, others may be nearer: they are found by the check. */
+static flr_fit_contact nearest_of(const flr_fit_result *r)
 {
-    return (flr_fit_contact){
-        .point = r->point[1], .normal = r->normal, .distance = r->lower, .area = area * SMALL};
+    const bool fine = r->distance - r->lower <= FLR_TIGHT_CLEAR;
+    return (flr_fit_contact){.point = r->point[1],
+                             .normal = r->normal,
+                             .distance = fine ? r->lower : r->distance - FLR_TIGHT_CLEAR,
+                             .area = SMALL};
 }
 
 /* N/m: of the contacts of a pair together. */
@@ -143,9 +147,10 @@ void flr_tight_make_spots(flr_world *w, flr_tight_near *n, flr_pose T_a_b,
         flr_tight_kernel_place(&points, done, points.count / SPOT_LANES * SPOT_LANES, &law, sums);
         done = points.count / SPOT_LANES * SPOT_LANES;
     }
-    if (points.count < left && r->found && r->distance > 0 && r->lower < of.below &&
+    flr_fit_contact c = nearest_of(r);
+    if (points.count < left && r->found && r->distance > 0 && c.distance < of.below &&
         fabs(flr_vec3_length2(r->normal) - 1) < 1e-3) {
-        const flr_fit_contact c = nearest_of(r, largest_area(list, count));
+        c.area *= largest_area(list, count);
         take(&of, &points, points.count++, &c, c.normal, c.distance);
     }
     const uint32_t end = flr_tight_points_pad(&points);

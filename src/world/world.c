@@ -236,12 +236,6 @@ void flr_world_destroy(flr_world *w)
 
 /* ---- what is kept of a body beside the state ---- */
 
-double *flr_world_number_vec3(double *to, flr_vec3 v)
-{
-    to[0] = v.x, to[1] = v.y, to[2] = v.z;
-    return to + 3;
-}
-
 void flr_world_note_motion(flr_world *w, uint32_t part)
 {
     const flr_body *body = &w->state->bodies[part];
@@ -257,14 +251,6 @@ void flr_world_note_motion(flr_world *w, uint32_t part)
     *to++ = body->T_world_part.q.z;
     to = flr_world_number_vec3(to, body->twist.linear);
     flr_world_number_vec3(to, body->twist.angular);
-}
-
-void flr_world_note(flr_world *w, uint32_t part)
-{
-    w->generation++;
-    w->poses[part] = w->state->bodies[part].T_world_part;
-    w->twists[part] = w->state->bodies[part].twist;
-    flr_world_note_motion(w, part);
 }
 
 /* ---- between steps ---- */
@@ -533,9 +519,22 @@ flr_wrench flr_world_wrench(const flr_world *w, uint32_t hand)
                                     : flr_wrench_make(flr_vec3_zero(), flr_vec3_zero());
 }
 
-uint64_t flr_world_generation(const flr_world *w) { return w->generation; }
-const uint64_t *flr_world_changed(const flr_world *w) { return w->changed; }
-uint32_t flr_world_active(const flr_world *w) { return w->active_count; }
+uint32_t flr_world_read_parts(const flr_world *w, uint64_t *since, flr_world_part_state *parts)
+{
+    const uint8_t *ghosts = flr_world_ghosts(w->state, w->def.part_count);
+    uint32_t read = 0;
+    for (uint32_t i = 0; *since < w->generation && i < w->def.part_count; i++) {
+        if (w->changed[i] <= *since) continue;
+        const flr_body *body = &w->state->bodies[i];
+        parts[i] = (flr_world_part_state){.T_world_part = body->T_world_part,
+                                          .twist = body->twist,
+                                          .moves = flr_world_is_moving(w, i),
+                                          .solid = !ghosts[i]};
+        read++;
+    }
+    *since = w->generation;
+    return read;
+}
 
 uint32_t flr_world_next_near(const flr_world *w, uint32_t from, flr_vec3 point, double within)
 {

@@ -134,6 +134,7 @@ struct flr_world {
     double *numbers;
     uint32_t *rows; /* [part_count]: how many parts that are not static come before this one */
     uint32_t row_count;
+    flr_wrench felt[FLR_WORLD_HANDS]; /* of the last step, before the passivity controller */
     flr_world_state *state;
     size_t state_size;
 };
@@ -144,12 +145,22 @@ bool flr_world_is_held(const flr_world *world, uint32_t part);
 /* Does it go where forces push it in this step? */
 bool flr_world_is_moving(const flr_world *world, uint32_t part);
 
-/* A body was changed between two steps: what is kept of it beside the state is made right. */
-void flr_world_note(flr_world *world, uint32_t part);
-/* The part of that which shows: numbers for the hash, the sphere, the generation. */
+/* What shows of a body was changed: makes right its numbers for the hash, its sphere and its generation. */
 void flr_world_note_motion(flr_world *world, uint32_t part);
+/* A body was changed between two steps: all that is kept of it beside the state is made right. */
+static inline void flr_world_note(flr_world *w, uint32_t part)
+{
+    w->generation++;
+    w->poses[part] = w->state->bodies[part].T_world_part;
+    w->twists[part] = w->state->bodies[part].twist;
+    flr_world_note_motion(w, part);
+}
 /* Three numbers for the hash; returns where the next goes. */
-double *flr_world_number_vec3(double *to, flr_vec3 v);
+static inline double *flr_world_number_vec3(double *to, flr_vec3 v)
+{
+    to[0] = v.x, to[1] = v.y, to[2] = v.z;
+    return to + 3;
+}
 
 /* The hand closes around the part that it waits for; if it cannot, it holds nothing. */
 void flr_world_take(flr_world *world, flr_world_hand_state *hand);
@@ -159,17 +170,64 @@ void flr_world_tell_pairs(flr_world *world, uint32_t part);
 void flr_world_tell_shape(flr_world *world, uint32_t part);
 
 /* What the exact engine keeps in the state, behind all else; only where there is one. */
-flr_tight_state *flr_world_tight(const flr_world *world, void *state);
 size_t flr_world_tight_offset(const flr_world *world);
+static inline flr_tight_state *flr_world_tight(const flr_world *w, void *state)
+{
+    return w->tight ? (flr_tight_state *)(void *)((uint8_t *)state + flr_world_tight_offset(w))
+                    : NULL;
+}
 
 /* [part_count], in the state. */
-double *flr_world_slow(flr_world_state *state, uint32_t part_count);
-uint8_t *flr_world_ghosts(flr_world_state *state, uint32_t part_count);
+static inline double *flr_world_slow(flr_world_state *state, uint32_t part_count)
+{
+    return (double *)(void *)(state->bodies + part_count);
+}
+static inline uint8_t *flr_world_ghosts(flr_world_state *state, uint32_t part_count)
+{
+    return (uint8_t *)(flr_world_slow(state, part_count) + part_count);
+}
+
+/* ---- links (links.c), where there are any ---- */
+
+static inline bool flr_links_is_linked(const flr_world *w, uint32_t part)
+{
+    return w->links && flr_linked(w, part);
+}
+static inline bool flr_links_is_jointed(const flr_world *w, uint32_t part)
+{
+    return w->links && flr_linked_by_joint(w, part);
+}
+static inline const uint32_t *flr_links_members(const flr_world *w, const uint32_t *part,
+                                                uint32_t *count)
+{
+    *count = 1;
+    return w->links ? flr_linked_members(w, part, count) : part;
+}
+static inline bool flr_links_plans(const flr_world *w, uint32_t part)
+{
+    uint32_t count;
+    return flr_links_members(w, &part, &count)[0] == part;
+}
+
+static inline void flr_links_share(flr_world *w, uint32_t part)
+{
+    if (w->links) flr_linked_share(w, part);
+}
+
+/* Does this world use exact contact? */
+static inline bool flr_tight_is_on(const flr_world *w)
+{
+    return w->tight && w->params.engine == FLR_ENGINE_EXACT;
+}
 
 /* ---- remote couplings (remote_coupling.c): RT safe ---- */
 
 /* Does some remote coupling move the part? Does one keep it where it lies? */
-bool flr_couplings_pull(const flr_world *world, uint32_t part);
+bool flr_couplings_pull_any(const flr_world *world, uint32_t part);
+static inline bool flr_couplings_pull(const flr_world *w, uint32_t part)
+{
+    return w->state->coupling_end > 0 && flr_couplings_pull_any(w, part);
+}
 bool flr_couplings_keep(const flr_world *world, uint32_t part);
 
 /* A step begins: what was received of the other instances is used. */
@@ -222,6 +280,12 @@ flr_coupling flr_world_coupling_of_leader(const flr_world *world, uint32_t part,
                                           const flr_coupling *coupling);
 
 /* How far any point of the part goes at most, metres. */
-double flr_motion_checks_travel(const flr_world *world, uint32_t part);
+static inline double flr_motion_checks_travel(const flr_world *w, uint32_t part)
+{
+    const flr_world_plan *p = &w->plans[part];
+    return p->moves
+               ? p->fraction * flr_motion_travel(p->result.motion, w->state->bodies[part].reach)
+               : 0;
+}
 
 #endif

@@ -4,27 +4,11 @@
 
 #include "world/world_internal.h"
 
-double *flr_world_slow(flr_world_state *state, uint32_t part_count)
-{
-    return (double *)(void *)(state->bodies + part_count);
-}
-
-uint8_t *flr_world_ghosts(flr_world_state *state, uint32_t part_count)
-{
-    return (uint8_t *)(flr_world_slow(state, part_count) + part_count);
-}
-
 size_t flr_world_tight_offset(const flr_world *w)
 {
     size_t plain =
         sizeof(flr_world_state) + w->def.part_count * (sizeof(flr_body) + sizeof(double) + 1);
     return (plain + 7) & ~(size_t)7;
-}
-
-flr_tight_state *flr_world_tight(const flr_world *w, void *state)
-{
-    return w->tight ? (flr_tight_state *)(void *)((uint8_t *)state + flr_world_tight_offset(w))
-                    : NULL;
 }
 
 size_t flr_world_state_size(const flr_world *w) { return w->state_size; }

@@ -14,7 +14,7 @@ diff docs/reliability.md "$copy" || fail "docs/reliability.md is out of date: ru
 [ "$(grep -c '^| all | [1-9]' "$copy")" = 1 ] || fail "the table has no sum"
 
 readers=" $(sed -nE 's/^set\(readers (.*)\)/\1/p' fuzz/CMakeLists.txt) "
-network=" connections http protocol service session "
+network=" connections http mcp protocol service session "
 for source in fuzz/fuzz_*.c; do
   family=${source#fuzz/fuzz_} family=${family%.c}
   case "$readers$network" in *" $family "*) ;; *) fail "$source belongs neither to the readers nor to the network" ;; esac

@@ -32,6 +32,25 @@ same() { jq -c '[.poses[] | [.t, .contacts, .penetrations, .force, .torque]]' "$
 [ "$(same culled.json)" = "$(same reference.json)" ] && pass || fail "the engines differ"
 
 # ---- sphere trees: voxels of both parts, not points ----
+for marks in 2 4 8; do # the same poses touch by marks of any width
+  jq ".contact = {marks: $marks, force_layer: 2}" ball/scene.json >ball/marks.json
+  expect 0 feeler contacts ball/marks.json --path seat --voxel 0.7mm --json
+  cp "$scratch/out" marks-$marks.json
+done
+for marks in 2 8; do
+  [ "$(jq -c '[.poses[].contacts > 0]' marks-$marks.json)" = "$(jq -c '[.poses[].contacts > 0]' marks-4.json)" ] && pass || fail "other poses touch by marks of $marks bits"
+done
+jq '.contact = {marks: 2, force_layer: 2}' ball/scene.json >ball/marks.json
+expect 2 feeler run ball/marks.json --force-layer 3 --frames 2
+says 'marks of 2 bits with force layer 2 built in'
+expect 2 feeler contacts $seat --level 2
+says 'are for --engine spheres'
+expect 0 feeler contacts $seat --engine spheres --view 64 --threads 2 --json
+cp "$scratch/out" view.json
+expect 0 feeler contacts $seat --engine spheres --json
+cmp -s <(jq -c '[.poses[].contacts]' view.json) <(jq -c '[.poses[].contacts]' "$scratch/out") && pass || fail "other pairs by another view"
+expect 0 feeler contacts $seat --engine spheres --level 2
+says 'end at cubes larger than voxels'
 expect 0 feeler contacts $seat --engine spheres --json
 json '.engine == "spheres" and .summary.in_contact > 0 and .summary.in_contact < .summary.poses and (.poses | all(.contacts == .penetrations))'
 
@@ -199,6 +218,14 @@ if [ "$sanitized" = no ]; then
   expect 0 feeler bench travel --divide 4 --json --plots travel
   json '(.travel | length) == 4 and (.travel | all(.ours.travel > 0 and .ours.speed > .paper.speed[1]))'
   holds travel travel-ring.svg travel-housing.svg
+  mkdir papers
+  expect 0 feeler bench haptics --json --plots papers
+  json '.haptics | length == 6 and .[3].ripple < 0.5 * .[2].ripple and .[3].mean > .[2].mean and all(.deficit < 0.01)'
+  expect 0 feeler bench queries --divide 40 --repeat 1 --json --plots papers
+  json '(.queries | length) == 2 and (.queries | all(.rows | length >= 5)) and (.queries[0].rows[0:4] | all(.paper_us > 0 and .p50_us > 0))'
+  expect 0 feeler bench structures --divide 10 --json --plots papers
+  json '.structures | length == 4 and .[2].physics_ms.p50 >= 10 and .[3].network_ms.p50 >= 10'
+  holds papers haptics-slow.svg queries-axle.svg queries-table.svg structures-0ms.svg structures-10ms.svg
   grep -q 'grows as x^' plots/contact-parts.svg || fail "the plot shows no exponent"
 fi
 finish

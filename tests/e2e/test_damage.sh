@@ -44,18 +44,29 @@ warned 1 'the cache cannot be written, so voxels are not kept'
 warned 0 'have to be made again'
 [ -z "$(ls -A "$TMPDIR")" ] && pass || fail "it leaves $(ls -A "$TMPDIR")"
 
-# one that can be read and not written is read; root can write everywhere, so for others only
+# one that can be read and not written is read; root can write everywhere, so it becomes nobody
 serve
 stored
 ends
-if [ "$(id -u)" != 0 ]; then
+as=()
+[ "$(id -u)" != 0 ] || as=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+if [ "$(id -u)" != 0 ] || command -v setpriv >/dev/null; then
+  cp "$feeler" "$scratch/feeler"
+  chmod 755 "$scratch" "$scratch/here" && chmod 777 "$TMPDIR"
+  chmod -R a+rX ball "$HOME"
   chmod -R a-w "$HOME/.cache/feeler"
   before=$(find "$HOME/.cache/feeler" | sort)
-  serve
+  empty "$scratch/serve.out" "$scratch/serve.err"
+  "${as[@]}" "$scratch/feeler" serve --port 0 --no-devices ball/scene.json >"$scratch/serve.out" 2>"$scratch/serve.err" &
+  server=$!
+  served "$scratch/serve.out"
+  waits 'is loaded' "$scratch/serve.out"
   ends
   warned 1 'the cache cannot be written'
-  chmod -R u+w "$HOME/.cache/feeler"
+  warned 0 'built again'
   [ "$before" = "$(find "$HOME/.cache/feeler" | sort)" ] && pass || fail "something was written"
+  chmod -R u+w "$HOME/.cache/feeler"
+  chmod -R go-rwx "$HOME/.cache/feeler"
 fi
 
 # files that are damaged are reported, each once, and built again

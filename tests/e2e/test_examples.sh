@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# every example that --help prints works when typed as printed, after `feeler make ball --out ball` and the same with cabinet
+# every example that --help prints works when typed as printed, after `feeler make ball --out ball` and the same with cabinet,
+# and with a study file
 source "$(dirname "$0")/common.sh"
 expect 0 feeler make ball --out ball --quiet
 expect 0 feeler make cabinet --out cabinet --quiet
+echo '{"study": "plan", "scenes": "ball/scene.json", "seed": [1, 2]}' >study.json
 silent_out
 silent_err
 feeler --generate examples >"$scratch/examples"

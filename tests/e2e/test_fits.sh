@@ -105,4 +105,11 @@ json '.fits[0].frames == 900 and .fits[0].meeting == 0 and .fits[0].contact > 0'
 expect 0 feeler bench accuracy --scene "square-peg 8 mm, gap 0.1" --frames 3200 --json
 json '.cases[0].poses == 50 and .cases[0].apart > 0 and .cases[0].contacts > 0 and .cases[0].share <= 1'
 json '.cases[0].beyond == 0 and .cases[0].broken == 0 and .cases[0].sign == 0'
+# another seed gives other poses; totals are in the last line
+expect 0 feeler bench accuracy --scene "square-peg 8 mm, gap 0.1" --frames 640 --seed 7
+tells '  all  *10 '
+expect 0 feeler bench rough-fits --scene "square-peg 8 mm, gap 0.1" --frames 90 --seed 7
+tells '  all  *90 '
+expect 2 feeler bench rough-fits --seed 0
+says '--seed must be from 1'
 finish

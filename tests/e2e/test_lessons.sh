@@ -40,11 +40,14 @@ expect 0 "$lessons/07_own_device"
 tells '^after a second: +at +2[23]\.[0-9] mm, +3\.0 N pushed, +-3\.0 N felt'
 tells '^25 ms without a cable: .* 0\.0 N felt'
 tells '"input lost"'
+tells '^the guard lets through [0-9.]+ N'
+tells '^0 samples were no numbers'
 expect 0 "$lessons/08_embed_the_loop"
 tells '^the loop runs'
 tells '^[0-9]+ frames, woken up late'
 expect 0 "$lessons/09_pairs"
 tells '^1500 ms +12 .* 137\.[0-9] mm'
+tells '^ *[0-9]+ of the contacts listed push along +-?0\.0[0-9] +-?0\.0[0-9] +-1\.00'
 expect 0 "$lessons/10_clearance"
 tells '^ 0: +0\.5000 mm from a vertex of the ball to a face'
 tells '^in pose 0 there is less than 1 mm'

@@ -49,4 +49,32 @@ expect 1 feeler plan peg/covered.json --time 2 --json
 json '.found == false and ([.blockers[] | select(.sole) | .part] | sort == ["base", "block", "lid"])'
 expect 0 feeler plan peg/covered.json --part peg,lid --json
 json '.found'
+
+# ---- a sequence: the lid before the peg, the base not at all ----
+jq '.parts |= map(if .name == "lid" then .moving = true else . end)' peg/covered.json >peg/lid.json
+expect 0 feeler plan peg/lid.json --all --time 5 --html steps.html --out steps --json
+json '[.steps[].parts[0]] == ["lid", "peg"] and .steps[1].after == [0] and .steps[1].stage == 1 and .left == []'
+grep -q 'after step 1' steps.html && pass || fail "the page lacks the order"
+expect 0 feeler verify peg/lid.json --part lid --path steps/step-001.txt
+expect 1 feeler verify peg/lid.json --part peg --path steps/step-002.txt # the lid is in the way
+expect 0 feeler plan peg/lid.json --until lid --json
+json '[.steps[].parts[0]] == ["lid"]'
+expect 1 feeler plan peg/covered.json --all --time 0.3
+tells 'no way found for peg, blocked by'
+expect 2 feeler plan peg/lid.json --until nobody
+says 'neither a part nor a rigid group "nobody"'
+expect 2 feeler plan peg/lid.json --html steps.html
+says 'add --all or --until'
+expect 2 feeler plan peg/lid.json --all --part peg
+says 'leave out --part'
+
+# ---- a recording is checked again in another revision ----
+expect 0 feeler make fit round-peg --gap 0.3mm --out rev_a
+expect 0 feeler make fit round-peg --gap 0.01mm --out rev_b
+expect 0 feeler run rev_a/scene.json --hand builtin:removal --record removal.mcap
+expect 0 feeler verify rev_a/scene.json --path removal.mcap --clearance 0.2mm
+tells 'free: at least 0.29'
+expect 3 feeler verify rev_b/scene.json --path removal.mcap --part block
+says 'no part "block" moves in it'
+expect 0 feeler verify rev_b/scene.json --path removal.mcap
 finish

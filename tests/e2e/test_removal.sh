@@ -3,7 +3,7 @@
 source "$(dirname "$0")/common.sh"
 client=$source_dir/tests/e2e/removal_client.py
 expect 0 feeler make bay --out bay --quiet
-feeler serve bay/scene.json --port 0 --no-devices --recordings tapes >"$scratch/serve.out" 2>"$scratch/serve.err" &
+feeler serve bay/scene.json --port 0 --no-devices --every-frame --recordings tapes >"$scratch/serve.out" 2>"$scratch/serve.err" &
 server=$!
 waits 'is loaded' "$scratch/serve.out"
 served "$scratch/serve.out"

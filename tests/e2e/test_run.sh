@@ -213,6 +213,17 @@ refuse 2 'a point holds no part' run probe/scene.json --part butterfly
 refuse 2 'no path "turn"' run probe/scene.json --hand path:turn
 refuse 3 'no part is marked as "moving"' run probe/scene.json --tool grip
 
+# ---- steps that take longer than a frame ----
+expect 0 feeler run $scene --hand path:turn --frames 200 --slow 5 --local-haptics --record slow.mcap --json
+json '.served == 1000 and .stretched > 500 and .frames == 200 and .guard_trips == 0'
+expect 0 feeler replay slow.mcap --json
+json '.same == true'
+jq '.haptics = "local"' ball/scene.json >ball/local.json
+expect 0 feeler run ball/local.json --frames 20
+tells 'served 20 times from local models'
+refuse 2 'leave out --slow' run $scene --slow 5 --paced
+refuse 2 'in no state file' run $scene --local-haptics --state s.flrstate
+
 # ---- refused ----
 refuse 3 'no.mcap' replay no.mcap
 refuse 3 'nowhere.mcap' replay nowhere.mcap

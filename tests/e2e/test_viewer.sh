@@ -22,6 +22,14 @@ if [ "$code" = 0 ]; then pass; else fail "the page (exit $code)"; grep -v 'ERROR
 tells 'checks passed, 0 failed'
 expect 0 node "$source_dir/web/test/gaps.mjs" --feeler "$feeler"
 tells 'checks passed, 0 failed'
+expect 0 node "$source_dir/web/test/engineer.mjs" --feeler "$feeler"
+tells 'checks passed, 0 failed'
 expect 0 node "$source_dir/web/test/review.mjs" --feeler "$feeler"
+tells 'checks passed, 0 failed'
+expect 0 node "$source_dir/web/test/recordings.mjs" --feeler "$feeler"
+tells 'checks passed, 0 failed'
+arm=()
+[ -f "$build_dir/tests/stubs/stub_hd.so" ] && arm=(--arm "$build_dir/tests/stubs/stub_hd.so")
+expect 0 node "$source_dir/web/test/devices.mjs" --feeler "$feeler" "${arm[@]}"
 tells 'checks passed, 0 failed'
 finish

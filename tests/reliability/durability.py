@@ -268,7 +268,7 @@ def serve_round(kind):
     if kind == "upload":
         scene = "ball/scene.json"
     before = temporary_files()
-    server = Server("serve", scene, "--port", "0", "--no-devices", "--recordings", "recordings")
+    server = Server("serve", scene, "--port", "0", "--no-devices", "--every-frame", "--recordings", "recordings")
     address = server.wait(r"://[^:]*:([0-9]+)/")
     loaded = server.wait("is loaded")
     if not address or not loaded:
@@ -374,7 +374,7 @@ while done < count and len(problems) < 20:
 check_recordings(recordings)
 # one more that ends well leaves nothing behind
 before = temporary_files()
-server = Server("serve", "ball/scene.json", "--port", "0", "--no-devices", "--recordings", "recordings")
+server = Server("serve", "ball/scene.json", "--port", "0", "--no-devices", "--every-frame", "--recordings", "recordings")
 port = server.wait(r"://[^:]*:([0-9]+)/")
 server.wait("is loaded")
 check_left_overs(1, before)

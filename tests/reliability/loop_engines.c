@@ -34,6 +34,7 @@ static const engine engines[] = {
     {.name = "spheres", .parameter = "engine", .value = 1},
     {.name = "point", .point = true},
     {.name = "exact", .parameter = "engine", .value = 2},
+    {.name = "coherent", .parameter = "engine", .value = 3},
     {.name = "paged", .memory = 2 << 20},
 };
 

@@ -45,7 +45,7 @@ cleanups+=(stop_servers)
 one() {
   local kind=$1 job=$2 count=$3 folder=$PWD/$1-$2 tls=() server port code ended
   [ "$kind" = tls ] && tls=(--tls-cert cert.pem --tls-key key.pem)
-  HOME=$folder/home feeler serve "$scene" --port 0 --no-devices --recordings "$folder/recordings" "${tls[@]}" >"$folder/serve.out" 2>"$folder/serve.err" &
+  HOME=$folder/home feeler serve "$scene" --port 0 --no-devices --every-frame --recordings "$folder/recordings" "${tls[@]}" >"$folder/serve.out" 2>"$folder/serve.err" &
   server=$!
   echo "$server" >"$folder/pid"
   waits "is loaded" "$folder/serve.out"

@@ -24,7 +24,7 @@ echo "soak: seed $seed"
 mkdir devices && cp "$build_dir/examples/plugin/my_device.so" devices/
 expect 0 feeler make ball --out ball --quiet
 # without the C library's caches of freed blocks, one for each thread and up to 230 KiB each: they count as allocated
-GLIBC_TUNABLES=glibc.malloc.tcache_count=0 FEELER_DEVICES=$PWD/devices feeler serve ball/scene.json --voxel 2mm --port 0 --device my_device:0.01 --recordings tapes >serve.out 2>serve.err &
+GLIBC_TUNABLES=glibc.malloc.tcache_count=0 FEELER_DEVICES=$PWD/devices feeler serve ball/scene.json --voxel 2mm --port 0 --device my_device:0.01 --every-frame --recordings tapes >serve.out 2>serve.err &
 server=$!
 stop_server() { kill "$server" 2>/dev/null; wait "$server" 2>/dev/null; }
 cleanups+=(stop_server)

@@ -2,6 +2,10 @@
 // unnamed and empty parts, colours, hidden parts and names in several scripts.
 // make_assembly --tree FILE: prints what OpenCASCADE's own document explorer reports of a STEP file, a line
 // for each node: depth, "part" or "group", colour or "-", place (mm) and turn, name.
+// make_assembly --skid FILE: writes an assembly of 200 parts: a base plate, a cover over it, a pump with four
+// screws in holes of their own diameter, and rows of bolts with washers and nuts. One pipe runs into a bracket.
+#include <BRepAlgoAPI_Cut.hxx>
+#include <BRepAlgoAPI_Fuse.hxx>
 #include <BRepBuilderAPI_Transform.hxx>
 #include <BRepPrimAPI_MakeBox.hxx>
 #include <BRepPrimAPI_MakeCylinder.hxx>
@@ -97,6 +101,98 @@ bool write(const std::string &path, const char *schema)
     return writer.Transfer(document) && writer.Write(path.c_str()) == IFSelect_RetDone;
 }
 
+TopoDS_Shape box(double x, double y, double z, double width, double depth, double height)
+{
+    return BRepPrimAPI_MakeBox(gp_Pnt(x, y, z), width, depth, height).Shape();
+}
+
+TopoDS_Shape rod(double x, double y, double z, double radius, double length)
+{
+    return BRepPrimAPI_MakeCylinder(gp_Ax2(gp_Pnt(x, y, z), gp_Dir(0, 0, 1)), radius, length)
+        .Shape();
+}
+
+TopoDS_Shape join(const TopoDS_Shape &a, const TopoDS_Shape &b)
+{
+    return BRepAlgoAPI_Fuse(a, b).Shape();
+}
+
+TopoDS_Shape cut(const TopoDS_Shape &a, const TopoDS_Shape &b)
+{
+    return BRepAlgoAPI_Cut(a, b).Shape();
+}
+
+/** parts of a document, and instances of them in its root */
+struct skid {
+    Handle(TDocStd_Document) document = new_document();
+    Handle(XCAFDoc_ShapeTool) tool = XCAFDoc_DocumentTool::ShapeTool(document->Main());
+    Handle(XCAFDoc_ColorTool) colours = XCAFDoc_DocumentTool::ColorTool(document->Main());
+    TDF_Label root = tool->NewShape();
+
+    TDF_Label part(const char *name, const TopoDS_Shape &shape, double r, double g, double b)
+    {
+        TDF_Label label = tool->AddShape(shape, Standard_False);
+        TDataStd_Name::Set(label, utf8(name));
+        colours->SetColor(label, Quantity_Color(r, g, b, Quantity_TOC_sRGB), XCAFDoc_ColorSurf);
+        return label;
+    }
+
+    void put(const TDF_Label &part, double x = 0, double y = 0, double z = 0)
+    {
+        tool->AddComponent(root, part, TopLoc_Location(placed(x, y, z)));
+    }
+};
+
+bool write_skid(const char *path)
+{
+    skid made;
+    TDataStd_Name::Set(made.root, "pump skid");
+
+    // the base, with the holes of the pump's screws: as wide as the screws are
+    TopoDS_Shape base = box(-200, -150, -20, 400, 300, 20);
+    for (int i = 0; i < 4; i++)
+        base = cut(base, rod(i & 1 ? 30 : -30, i & 2 ? 30 : -30, -15, 3, 20));
+    made.put(made.part("base", base, 0.6, 0.65, 0.7));
+
+    TopoDS_Shape flange = box(-40, -40, 0, 80, 80, 8);
+    for (int i = 0; i < 4; i++)
+        flange = cut(flange, rod(i & 1 ? 30 : -30, i & 2 ? 30 : -30, -1, 3.3, 10));
+    made.put(made.part("pump", join(flange, rod(0, 0, 8, 24, 52)), 0.2, 0.45, 0.75));
+    TDF_Label screw =
+        made.part("pump screw", join(rod(0, 0, 0, 5, 5), rod(0, 0, -18, 3, 18)), 0.9, 0.7, 0.2);
+    for (int i = 0; i < 4; i++) made.put(screw, i & 1 ? 30 : -30, i & 2 ? 30 : -30, 8);
+
+    made.put(made.part("cover",
+                       cut(box(-100, -100, 0, 200, 200, 90), box(-97, -97, -1, 194, 194, 88)), 0.75,
+                       0.3, 0.25));
+
+    // the pipe is 2 mm too long: it ends in the bracket
+    made.put(made.part("bracket", box(120, -110, 0, 8, 40, 50), 0.4, 0.6, 0.4));
+    TopoDS_Shape pipe =
+        BRepPrimAPI_MakeCylinder(gp_Ax2(gp_Pnt(-180, -90, 30), gp_Dir(1, 0, 0)), 6, 302).Shape();
+    made.put(made.part("pipe", pipe, 0.8, 0.5, 0.3), 0, -20, 0);
+
+    // 64 bolts with washers, and nuts but for the last, 0.5 mm and more apart
+    TDF_Label bolt =
+        made.part("bolt", join(rod(0, 0, 6, 5, 4), rod(0, 0, 0, 2.5, 6)), 0.5, 0.5, 0.55);
+    TDF_Label washer =
+        made.part("washer", cut(rod(0, 0, 3, 5, 1), rod(0, 0, 2, 3, 3)), 0.8, 0.8, 0.8);
+    TDF_Label nut =
+        made.part("nut", cut(box(-4, -4, 0.5, 8, 8, 2), rod(0, 0, 0, 3, 3)), 0.7, 0.6, 0.5);
+    for (int i = 0; i < 64; i++) {
+        double x = -190 + 12 * (i % 32), y = i < 32 ? 115 : 135;
+        made.put(bolt, x, y, 0);
+        made.put(washer, x, y, 0);
+        if (i < 63) made.put(nut, x, y, 0);
+    }
+    made.tool->UpdateAssemblies();
+
+    STEPCAFControl_Writer writer;
+    Interface_Static::SetCVal("write.step.schema", "AP214IS");
+    Interface_Static::SetCVal("write.step.unit", "MM");
+    return writer.Transfer(made.document) && writer.Write(path) == IFSelect_RetDone;
+}
+
 void print_tree(const Handle(TDocStd_Document) & document)
 {
     for (XCAFPrs_DocumentExplorer nodes(document, XCAFPrs_DocumentExplorerFlags_None); nodes.More();
@@ -143,8 +239,10 @@ int main(int count, char **arguments)
         print_tree(document);
         return 0;
     }
+    if (count == 3 && std::strcmp(arguments[1], "--skid") == 0)
+        return write_skid(arguments[2]) ? 0 : 1;
     if (count != 2) {
-        std::fprintf(stderr, "use: make_assembly FOLDER, or make_assembly --tree FILE\n");
+        std::fprintf(stderr, "use: make_assembly FOLDER, or make_assembly --tree|--skid FILE\n");
         return 2;
     }
     std::string folder = arguments[1];

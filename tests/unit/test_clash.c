@@ -228,6 +228,24 @@ static void pairs_can_be_left_out(void **state)
     flr_fit_destroy(cube);
 }
 
+/* only what is in a zone is listed, and zones may be in each other */
+static void zones(void **state)
+{
+    (void)state;
+    flr_fit *cube = fit_of(0.01, 0.01, 0.01);
+    flr_clash_part parts[4] = {{cube, at(0, 0, 0), true},
+                               {cube, at(0.005, 0, 0), true},
+                               {cube, at(0.0125, 0, 0), false},
+                               {cube, at(-0.01, 0, 0), false}};
+    flr_clash_list list = find(parts, 4, 0.005, false);
+    assert_int_equal(list.pair_count, 1);
+    assert_int_equal(list.pairs[0].a, 1);
+    assert_int_equal(list.pairs[0].b, 2);
+    assert_int_equal(list.pairs[0].state, FLR_CLASH_OVERLAP);
+    flr_clash_list_free(&list);
+    flr_fit_destroy(cube);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -237,6 +255,7 @@ int main(void)
         cmocka_unit_test(crossing_bars),
         cmocka_unit_test(no_missed_pair),
         cmocka_unit_test(pairs_can_be_left_out),
+        cmocka_unit_test(zones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

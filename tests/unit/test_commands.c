@@ -88,10 +88,19 @@ static void do_parameters(flr_test_engine *s)
 static void do_base(flr_test_engine *s)
 {
     flr_sim_command base = {.kind = FLR_SIM_COMMAND_BASE,
-                            .as.base = {.hand = 0, .T_world_base = at((flr_vec3){0, 0, 0.01})}};
-    base.as.base.scale = 1;
+                            .as.base = {.hand = 0, .map = flr_default_mapping_def()}};
+    base.as.base.map.T_world_base = at((flr_vec3){0, 0, 0.01});
     base.as.base.firm = false; /* a page's hand is firm: this is another */
     flr_engine_send_surely(s->engine, &base);
+}
+
+/* The hand stays where it is, so that what it holds goes on. */
+static void do_mapping(flr_test_engine *s)
+{
+    flr_sim_command command = {.kind = FLR_SIM_COMMAND_MAPPING,
+                               .as.mapping = {.hand = 0, .map = flr_default_mapping_def()}};
+    command.as.mapping.map.scale = 3;
+    flr_engine_send_surely(s->engine, &command);
 }
 
 static void do_couple(flr_test_engine *s)
@@ -142,6 +151,7 @@ static const test_case cases[FLR_SIM_COMMANDS] = {
     [FLR_SIM_COMMAND_LEAVE] = {hold, do_leave, false, 0},
     [FLR_SIM_COMMAND_PARAMETERS] = {hold, do_parameters, false, 0},
     [FLR_SIM_COMMAND_BASE] = {hold, do_base, false, 0},
+    [FLR_SIM_COMMAND_MAPPING] = {hold, do_mapping, false, 0},
     [FLR_SIM_COMMAND_COUPLE] = {hold, do_couple, false, 0},
     [FLR_SIM_COMMAND_SOLID] = {hold, do_solid, false, 0},
     [FLR_SIM_COMMAND_INSTANCE] = {hold, do_instance, false, FLR_SIM_COMMAND_PARAMETERS},
@@ -282,7 +292,7 @@ static void the_newest_counts(void **state)
     assert_false(flr_sim_command_replaces(&leave, &release)); /* more than letting go */
     assert_false(flr_sim_command_replaces(&leave, &other));
     assert_false(flr_sim_command_replaces(&solid, &solid));
-    assert_int_equal(FLR_COMMANDS_LATE, 4 * FLR_WORLD_HANDS + 2);
+    assert_int_equal(FLR_COMMANDS_LATE, 5 * FLR_WORLD_HANDS + 2);
 }
 
 /* ---- notes that make no sense, and those of older recordings ---- */

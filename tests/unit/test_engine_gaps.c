@@ -55,6 +55,44 @@ static void what_is_held_has_a_number(void **state)
     assert_true(fabs(shell.from.z - 8e-3) < 1e-6 && fabs(shell.to.z) < 1e-9);
 }
 
+/* A distance belongs to where the parts were: moved a little it is less certain, put elsewhere it is not shown, whenever the next
+ * measurement comes. */
+static void no_distance_outlives_its_place(void **state)
+{
+    (void)state;
+    flr_test_engine s;
+    flr_test_engine_make(&s, true, NULL);
+    flr_test_engine_settle(&s);
+    flr_engine_want_gaps(s.engine, true);
+    const flr_pose at = flr_pose_make((flr_vec3){0, 0, 0.018}, flr_quat_identity());
+    put(&s, at.p);
+    assert_int_equal(flr_engine_grab_at(s.engine, flr_hand(0), s.block, at, NULL), FLR_OK);
+    flr_test_engine_pass(&s, 200);
+    assert_int_equal(flr_engine_view(s.engine)->gap_count, 1);
+    int looked = 0;
+    for (double z = 0.018; z < 0.04; z += 2e-4) {
+        const flr_pose next = flr_pose_make((flr_vec3){0, 0, z}, flr_quat_identity());
+        assert_int_equal(flr_engine_hand_input(s.engine, flr_hand(0), next, 1, NULL), FLR_OK);
+        flr_test_engine_pass(&s, 3);
+        const flr_engine_state *now = flr_engine_view(s.engine);
+        const uint32_t block = flr_engine_state_find(now, s.block);
+        if (now->gap_count == 0) continue;
+        const double truth = now->parts[block].T_world_part.p.z - 0.01;
+        assert_within(now->gaps[0].distance, truth, now->gaps[0].error + 1e-9);
+        assert_within(now->gaps[0].from.z, truth, 1e-9); /* drawn where the part is */
+        looked++;
+    }
+    assert_true(looked > 50);
+    // undone: the part is elsewhere, before a worker has measured again
+    assert_int_equal(flr_engine_undo(s.engine, 1, NULL), FLR_OK);
+    flr_test_engine_pass(&s, 2);
+    const flr_engine_state *now = flr_engine_view(s.engine);
+    const uint32_t block = flr_engine_state_find(now, s.block);
+    assert_within(now->parts[block].T_world_part.p.z, 0.018, 1e-6);
+    assert_int_equal(now->gap_count, 0);
+    flr_test_engine_free(&s);
+}
+
 static void overlaps_are_listed(void **state)
 {
     (void)state;
@@ -182,6 +220,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_held_has_a_number),
+        cmocka_unit_test(no_distance_outlives_its_place),
         cmocka_unit_test(overlaps_are_listed),
         cmocka_unit_test(a_dropped_part_gets_voxels),
         cmocka_unit_test(geometry_is_built_with_progress),

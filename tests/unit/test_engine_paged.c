@@ -3,6 +3,7 @@
 
 #include "feeler/sim.h"
 #include "sim/engine.h"
+#include "sim/overlay.h"
 #include "support/fixtures.h"
 
 static flr_error error;
@@ -135,6 +136,42 @@ static void paged_is_as_in_memory(void **state)
     assert_gt(touching, FRAMES / 5);
     /* steps that waited have the hand move on meanwhile; that each step is the same is shown by runs */
     assert_lt(flr_vec3_length(flr_vec3_sub(end[0].p, end[1].p)), 0.015);
+}
+
+/* What viewers ask for comes from the file: the same voxels and distances as of a part in memory. */
+static void overlays_and_distances_are_as_in_memory(void **state)
+{
+    (void)state;
+    uint32_t voxels[2] = {0}, near_voxels[2] = {0};
+    double least[2] = {INFINITY, INFINITY};
+    for (int paged = 0; paged < 2; paged++) {
+        rig r;
+        make_rig(&r, paged ? 2 << 20 : 0);
+        flr_engine_want_near(r.engine, true, true);
+        for (int i = 0; i < 300; i++) push(&r, 0, FRAMES), serve(&r, 3);
+        assert_eq(flr_engine_view(r.engine)->paging.slots > 0, paged);
+        flr_engine_near near;
+        assert_true(flr_engine_get_near(r.engine, &near));
+        for (uint32_t i = 0; i < near.vertices; i++)
+            least[paged] = fmin(least[paged], near.distances[i]);
+        near_voxels[paged] = near.voxel_count;
+        flr_overlay_request *request;
+        const flr_overlay *overlay;
+        assert_ok(flr_overlay_begin(r.engine, flr_engine_part_id(r.engine, 0),
+                                    FLR_WIRE_OVERLAY_VOXELS, 1000, &request, &error),
+                  error);
+        serve(&r, 30);
+        assert_ok(flr_overlay_get(request, &overlay, &error), error);
+        voxels[paged] = overlay->count;
+        flr_overlay_end(request);
+        free_rig(&r);
+    }
+    assert_gt(voxels[0], 100);
+    assert_eq(voxels[0], voxels[1]);
+    assert_lt(least[0], 0.01);
+    assert_eq(least[0], least[1]);
+    assert_gt(near_voxels[0], 0);
+    assert_eq(near_voxels[0], near_voxels[1]);
 }
 
 static void a_stall_pauses(void **state)
@@ -328,6 +365,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(paged_is_as_in_memory),
+        cmocka_unit_test(overlays_and_distances_are_as_in_memory),
         cmocka_unit_test(a_stall_pauses),
         cmocka_unit_test(a_free_run_is_patient),
         cmocka_unit_test(a_paged_part_stays),

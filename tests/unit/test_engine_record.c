@@ -3,6 +3,8 @@
 
 #include "base/memory.h"
 #include "feeler/recording.h"
+#include "sim/engine_internal.h"
+#include "sim/replay.h"
 #include "sim/setup.h"
 #include "support/fixtures.h"
 
@@ -212,6 +214,88 @@ static void the_list_is_small(void **state)
     flr_sim_destroy(sim);
 }
 
+/* Small ones: some frames while a part moves, none while nothing does; they are shown, and cannot be run again. */
+static void small_ones_hold_what_moves(void **state)
+{
+    (void)state;
+    flr_test_engine s;
+    flr_error error = {0};
+    flr_engine_recording info;
+    flr_recording *recording;
+    flr_record_view view;
+    flr_test_engine_make(&s, true, "/tapes");
+    s.engine->def.small_recordings = true;
+    uint32_t number;
+    assert_int_equal(flr_engine_record_start(s.engine, "still", &number, NULL), FLR_OK);
+    flr_test_engine_pass(&s, 5000);
+    assert_int_equal(flr_engine_record_stop(s.engine, NULL), FLR_OK);
+    flr_test_engine_settle(&s);
+    assert_true(flr_engine_recording_at(s.engine, number, &info));
+    assert_int_equal(info.frames, 1); /* how it was */
+    record_part(&s, s.block, (flr_vec3){0, 0, 0.03}, "way", &info);
+    assert_in_range(info.frames, 10, 45); /* of 300 frames and what came to rest */
+    assert_int_equal(flr_recording_open(s.env, info.path, &recording, &error), FLR_OK);
+    int64_t last = -1;
+    double top = 0;
+    uint64_t count = 0;
+    while (flr_recording_next(recording, &view, &error) == FLR_OK) {
+        assert_int_equal(view.frame.frame, count++);
+        assert_true(view.frame.time_ns > last);
+        last = view.frame.time_ns;
+        top = view.parts[0].T_world_part.p.z;
+    }
+    assert_true(top > 0.06); /* to its end */
+    flr_recording_close(recording);
+    assert_int_equal(flr_recording_open(s.env, info.path, &recording, &error), FLR_OK);
+    flr_hand_log log;
+    assert_int_equal(flr_hand_log_read(recording, "way.mcap", &log, &error), FLR_BAD_INPUT);
+    assert_non_null(strstr(error.message, "holds only some frames"));
+    flr_recording_close(recording);
+    flr_test_engine_free(&s);
+}
+
+/* Another name for it and its file, or none. */
+static void named_anew_and_removed(void **state)
+{
+    (void)state;
+    flr_test_engine s;
+    flr_error error = {0};
+    flr_engine_recording info;
+    flr_path_info file;
+    flr_test_engine_make(&s, true, "/tapes");
+    record_part(&s, s.block, (flr_vec3){0, 0, 0.03}, "one", &info);
+    assert_true(flr_engine_recording_is_here(s.engine, &info));
+    const uint32_t one = info.recording;
+    record_part(&s, s.ball, (flr_vec3){0.05, 0, 0.03}, "two", &info);
+    assert_int_equal(flr_engine_record_rename(s.engine, one, "a way out", &error), FLR_OK);
+    assert_true(flr_engine_recording_at(s.engine, one, &info));
+    assert_string_equal(info.name, "a way out");
+    assert_string_equal(info.path, "/tapes/a way out.mcap");
+    assert_int_equal(flr_path_look(s.env, info.path, &file, &error), FLR_OK);
+    assert_int_equal(file.kind, FLR_PATH_FILE);
+    const char *wrong[] = {"", "../out", "a/b", ".hidden", "two\nlines"};
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(flr_engine_record_rename(s.engine, one, wrong[i], &error),
+                         FLR_BAD_ARGUMENT);
+    assert_int_equal(flr_engine_record_rename(s.engine, one, "two", &error), FLR_DENIED);
+    assert_int_equal(flr_engine_record_rename(s.engine, 9, "three", &error), FLR_NOT_FOUND);
+    uint32_t now;
+    assert_int_equal(flr_engine_record_start(s.engine, "now", &now, NULL), FLR_OK);
+    assert_int_equal(flr_engine_record_remove(s.engine, now, &error), FLR_AGAIN);
+    assert_int_equal(flr_engine_record_stop(s.engine, NULL), FLR_OK);
+    flr_test_engine_settle(&s);
+    // one that is shown ends, and is gone
+    assert_int_equal(flr_engine_replay(s.engine, one, NULL, &error), FLR_OK);
+    flr_test_engine_settle(&s);
+    assert_true(flr_engine_view(s.engine)->replaying);
+    assert_int_equal(flr_engine_record_remove(s.engine, one, &error), FLR_OK);
+    assert_false(flr_engine_view(s.engine)->replaying);
+    assert_int_equal(flr_path_look(s.env, "/tapes/a way out.mcap", &file, &error), FLR_OK);
+    assert_int_equal(file.kind, FLR_PATH_NONE);
+    assert_int_equal(flr_engine_record_remove(s.engine, one, &error), FLR_NOT_FOUND);
+    flr_test_engine_free(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -220,6 +304,8 @@ int main(void)
         cmocka_unit_test(another_scene_ends_it),
         cmocka_unit_test(found_ones_have_a_length),
         cmocka_unit_test(the_list_is_small),
+        cmocka_unit_test(small_ones_hold_what_moves),
+        cmocka_unit_test(named_anew_and_removed),
     };
     return cmocka_run_group_tests_name("engine_record", tests, NULL, NULL);
 }

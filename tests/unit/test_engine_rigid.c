@@ -64,8 +64,42 @@ static void a_group_moves_as_one(void **state)
     flr_test_engine_free(&s);
 }
 
+/* Parts of a group may be in each other, and what is measured of one of them is not about the others. */
+static void parts_of_a_group_are_no_clash(void **state)
+{
+    (void)state;
+    flr_test_engine s;
+    char sentence[FLR_ERROR_MESSAGE_SIZE];
+    flr_part_id part;
+    const flr_pose beside = flr_pose_make(flr_vec3_make(0.015, 0, 0.03), flr_quat_identity());
+    flr_test_engine_make(&s, true, NULL);
+    assert_ok(flr_engine_place(s.engine, s.ball, beside, &error), error);
+    flr_test_engine_settle(&s);
+    assert_true(flr_engine_overlap(s.engine, &part, sentence)); /* 5 mm in the block */
+    const flr_part_id both[] = {s.block, s.ball};
+    assert_ok(flr_engine_group(s.engine, "pair", both, 2, &error), error);
+    assert_ok(flr_engine_set_rigid(s.engine, "pair", true, &error), error);
+    flr_test_engine_settle(&s);
+    flr_test_engine_pass(&s, 200);
+    if (flr_engine_overlap(s.engine, &part, sentence)) fail_msg("%s", sentence);
+    flr_engine_event event;
+    while (flr_engine_next(s.engine, &event)) {}
+    assert_ok(flr_engine_clearance_ask(s.engine, s.block, FLR_NO_PART_ID, true, 7, &error), error);
+    flr_test_engine_settle(&s);
+    bool answered = false;
+    while (flr_engine_next(s.engine, &event)) {
+        if (event.kind != FLR_ENGINE_EVENT_CLEARANCE) continue;
+        answered = true;
+        assert_part_equal(event.clearance.other, s.plate);
+        assert_within(event.clearance.distance, 0.02, 1e-3);
+    }
+    assert_true(answered);
+    flr_test_engine_free(&s);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_group_moves_as_one)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_group_moves_as_one),
+                                       cmocka_unit_test(parts_of_a_group_are_no_clash)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -188,6 +188,44 @@ static void a_tight_fit_is_exact(void **state)
     flr_test_shape_free(&b);
 }
 
+/* Without samples, and by a caller who knows that no part is inside the other, the same distance is found; and less is done. */
+static void less_can_be_asked(void **state)
+{
+    (void)state;
+    flr_test_random random = flr_test_random_begin("less can be asked");
+    flr_test_shape a = {0}, b = {0};
+    flr_test_shape_cylinder(&a, 0.008, 0.03, 48, 6);
+    flr_test_shape_cylinder(&b, 0.004, 0.02, 40, 5);
+    both p = begin(flr_test_shape_mesh(&a), flr_test_shape_mesh(&b), 0.002);
+    uint64_t work[3] = {0};
+    for (int i = 0; i < 24; i++) {
+        const double aside = i % 2 ? 11.9e-3 : 12.1e-3; /* the former meet */
+        flr_pose T = {flr_vec3_make(aside, flr_test_random_range(&random, -1e-4, 1e-4),
+                                    flr_test_random_range(&random, -2e-3, 2e-3)),
+                      flr_quat_identity()};
+        flr_fit_params ask = flr_default_fit_params();
+        flr_fit_result all, distance, outside;
+        flr_fit_pair_query(p.pair, T, &ask, got, CAPACITY, &all);
+        ask.reach = -1;
+        flr_fit_pair_query(p.pair, T, &ask, NULL, 0, &distance);
+        ask.outside = all.distance > 0;
+        flr_fit_pair_query(p.pair, T, &ask, NULL, 0, &outside);
+        assert_true(all.complete && distance.complete && outside.complete);
+        assert_true(all.distance == distance.distance && all.distance == outside.distance);
+        assert_true(all.lower == distance.lower && all.lower == outside.lower);
+        assert_true(all.meet == distance.meet && all.meet == outside.meet);
+        if (!(all.distance > 0)) continue;
+        work[0] += all.work, work[1] += distance.work, work[2] += outside.work;
+    }
+    print_message("work: %llu, %llu without samples, %llu known to be outside\n",
+                  (unsigned long long)work[0], (unsigned long long)work[1],
+                  (unsigned long long)work[2]);
+    assert_true(work[0] > 0 && work[1] <= work[0] && work[2] <= work[1]);
+    end(&p);
+    flr_test_shape_free(&a);
+    flr_test_shape_free(&b);
+}
+
 static void invalid_poses_find_nothing(void **state)
 {
     (void)state;
@@ -379,10 +417,15 @@ static void shells_have_sides(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(solids_equal_all_pairs), cmocka_unit_test(containment_is_interference),
-        cmocka_unit_test(a_tight_fit_is_exact),   cmocka_unit_test(invalid_poses_find_nothing),
-        cmocka_unit_test(motions_stop_in_time),   cmocka_unit_test(sliding_is_free),
-        cmocka_unit_test(a_peg_equals_all_pairs), cmocka_unit_test(shells_have_sides),
+        cmocka_unit_test(solids_equal_all_pairs),
+        cmocka_unit_test(containment_is_interference),
+        cmocka_unit_test(a_tight_fit_is_exact),
+        cmocka_unit_test(less_can_be_asked),
+        cmocka_unit_test(invalid_poses_find_nothing),
+        cmocka_unit_test(motions_stop_in_time),
+        cmocka_unit_test(sliding_is_free),
+        cmocka_unit_test(a_peg_equals_all_pairs),
+        cmocka_unit_test(shells_have_sides),
     };
     return cmocka_run_group_tests_name("fit pair", tests, NULL, NULL);
 }

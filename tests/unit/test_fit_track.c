@@ -225,10 +225,99 @@ static void nothing_is_allocated_later(void **state)
     flr_test_shape_free(&b);
 }
 
+/* metres: how far two patches are apart at a pose, by all their triangles */
+static double apart_at(const both *p, uint32_t a, uint32_t b, flr_pose T)
+{
+    const flr_fit_patch *of_a = &p->fits[0]->patches[a], *of_b = &p->fits[1]->patches[b];
+    flr_nearest near = {.distance2 = INFINITY};
+    for (uint32_t i = 0; i < of_a->faces; i++)
+        for (uint32_t k = 0; k < of_b->faces; k++) {
+            flr_vec3 t[3], u[3];
+            flr_fit_triangle(p->fits[0], p->fits[0]->faces[of_a->first_face + i].triangle, t);
+            flr_fit_triangle(p->fits[1], p->fits[1]->faces[of_b->first_face + k].triangle, u);
+            for (int j = 0; j < 3; j++) u[j] = flr_pose_apply(T, u[j]);
+            flr_triangles_nearest(t, u, &near);
+        }
+    return sqrt(near.distance2);
+}
+
+/* what bounds of one step came to */
+typedef struct tightness {
+    uint32_t curves, close; /* how many; how many of them are within 5 um */
+} tightness;
+
+/* The bounds of some entries at two poses, and on a straight way between them. */
+static void check_bounds(both *p, flr_pose from, flr_pose to, uint32_t step, tightness *t)
+{
+    const flr_fit_params params = {.reach = -1, .max_distance = -1};
+    const double travel = flr_vec3_distance(from.p, to.p);
+    flr_pose middle = from;
+    middle.p = flr_vec3_lerp(from.p, to.p, 0.5);
+    flr_fit_query q = flr_fit_begin_query(p->warm, from, &params),
+                  end_query = flr_fit_begin_query(p->warm, to, &params);
+    assert_true(flr_fit_follow(&q, 2e-4));
+    flr_fit_set_turned(&end_query);
+    flr_fit_recall(&end_query);
+    const flr_fit_lists *l = &p->warm->lists;
+    for (uint32_t i = step % 9; i < p->fits[1]->counts.patches; i += 9) {
+        if (!l->count[i]) continue;
+        const float *begins = flr_fit_bounds(&q, i, INFINITY),
+                    *ends = flr_fit_bounds(&end_query, i, INFINITY);
+        for (uint32_t k = 0; k < l->count[i]; k++) {
+            const flr_fit_entry *e = &l->entries[l->first[i] + k];
+            const double begin_at = apart_at(p, e->patch, i, from),
+                         end_at = apart_at(p, e->patch, i, to);
+            assert_le((double)begins[k], begin_at + 1e-12);
+            assert_le((double)ends[k], end_at + 1e-12);
+            assert_le(fmin((double)begins[k], (double)ends[k]) -
+                          flr_fit_between(&q, e, i, travel, 0),
+                      apart_at(p, e->patch, i, middle) + 1e-12);
+            if (e->keeper != FLR_FIT_CURVE_A && e->keeper != FLR_FIT_CURVE_B) continue;
+            t->curves++;
+            t->close += (double)begins[k] > begin_at - 5e-6;
+        }
+    }
+}
+
+/* A shaft in a bore, and a ball in a bowl, 50 um apart: no bound is more than the distance, and curves come close to it. */
+static void bounds_hold(void **state)
+{
+    (void)state;
+    flr_test_random random = flr_test_random_begin("bounds hold");
+    for (int kind = 0; kind < 2; kind++) {
+        flr_test_shape a = {0}, b = {0};
+        if (kind == 0) {
+            flr_test_shape_cylinder(&a, 0.005, 0.008, 160, 1);
+            flr_test_shape_cylinder(&b, 0.00495, 0.01, 144, 2);
+        } else {
+            flr_test_shape_sphere(&a, 0.005, 120, 60);
+            flr_test_shape_sphere(&b, 0.00495, 128, 56);
+        }
+        flr_test_shape_turn(&a, 0);
+        both p = begin(flr_test_shape_mesh(&a), flr_test_shape_mesh(&b));
+        flr_pose T = flr_pose_identity();
+        tightness t = {0, 0};
+        for (uint32_t step = 0; step < 5; step++) {
+            flr_pose to = T;
+            for (int k = 0; k < 3; k++) (&to.p.x)[k] += flr_test_random_range(&random, -8e-6, 8e-6);
+            check_bounds(&p, T, to, step, &t);
+            T = next_pose(&random, to, 0.01, 0);
+            T.p = flr_vec3_scale(T.p, 0.3);
+        }
+        print_message("%u of %u curves come within 5 um\n", t.close, t.curves);
+        if (kind == 1) assert_gt(t.curves, 100);
+        if (kind == 1) assert_gt(t.close * 8, t.curves);
+        end(&p);
+        flr_test_shape_free(&a);
+        flr_test_shape_free(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_changes_nothing), cmocka_unit_test(tracks_are_restored),
-        cmocka_unit_test(sweeps_are_free), cmocka_unit_test(nothing_is_allocated_later)};
+        cmocka_unit_test(memory_changes_nothing), cmocka_unit_test(bounds_hold),
+        cmocka_unit_test(tracks_are_restored), cmocka_unit_test(sweeps_are_free),
+        cmocka_unit_test(nothing_is_allocated_later)};
     return cmocka_run_group_tests_name("fit track", tests, NULL, NULL);
 }

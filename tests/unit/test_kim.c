@@ -29,6 +29,8 @@ static void the_figure(void **state)
     assert_string_equal(scene->name, "axle.cfg");
     assert_string_equal(scene->path, "dir/axle.cfg");
     assert_non_null(strstr(scene->description, "haptic device no, barrier synchronization yes"));
+    assert_int_equal(scene->devices, FLR_SCENE_DEVICES_NONE);
+    assert_true(scene->barrier);
     const flr_scene_part *part = &scene->parts[0];
     assert_string_equal(part->name, "axle_part01");
     assert_string_equal(part->file, "axle_part01.3ds");
@@ -68,6 +70,8 @@ static void variations(void **state)
     flr_error error;
     assert_ok(flr_scene_parse("a.txt", text, strlen(text), &scene, &error), error);
     assert_int_equal(scene->part_count, 3);
+    assert_int_equal(scene->devices, FLR_SCENE_DEVICES_FORCE);
+    assert_false(scene->barrier);
     assert_string_equal(scene->parts[0].name, "two words");
     assert_string_equal(scene->parts[1].name, "bolt");
     assert_string_equal(scene->parts[2].name, "bolt 2");

@@ -193,6 +193,78 @@ static void refuses_nonsense(void **state)
            "1'/></geometry></visual></link></robot>",
            "size above 0");
     refuse("<mujoco/>", "worldbody");
+    refuse("<robot>\n<link name='\xe4'/></robot>", "bad.urdf:2: is no text in UTF-8");
+    refuse("<robot>\x01</robot>", "bad.urdf:1: is no text in UTF-8");
+}
+
+/* `before`, `middle` so many times, `after` */
+static char *repeat(const char *before, const char *middle, int times, const char *after)
+{
+    char *text = malloc(strlen(before) + strlen(middle) * (size_t)times + strlen(after) + 1);
+    assert_non_null(text);
+    char *at = text + sprintf(text, "%s", before);
+    for (int i = 0; i < times; i++) at += sprintf(at, "%s", middle);
+    sprintf(at, "%s", after);
+    return text;
+}
+
+/* much of anything takes neither long nor much memory */
+static void bears_large_files(void **state)
+{
+    (void)state;
+    static const char shape[] = "<visual><geometry><sphere radius='0.04'/></geometry></visual>";
+    char *text = repeat("<robot><link name='a'>", shape, 4097, "</link></robot>");
+    refuse(text, "more than 4096 shapes");
+    free(text);
+    text = repeat("<robot>", "<link name='a'/>", 2001, "</robot>");
+    refuse(text, "more than 2000 elements \"link\"");
+    free(text);
+    text = repeat("<mujoco><worldbody>", "<body/>", 2001, "</worldbody></mujoco>");
+    refuse(text, "more than 2000 links");
+    free(text);
+    text = repeat("<mujoco><worldbody><body name='a'><freejoint/></body></worldbody><equality>",
+                  "<weld body1='a'/>", 4097, "</equality></mujoco>");
+    refuse(text, "more than 4096 joints");
+    free(text);
+    text = repeat("<mujoco>", "<default/>", 1001, "<worldbody/></mujoco>");
+    refuse(text, "more than 1000 classes of defaults");
+    free(text);
+    /* what is left out is listed up to a limit */
+    text = repeat("<mujoco><worldbody><body/></worldbody><equality>", "<tendon/>", 50000,
+                  "</equality></mujoco>");
+    char *notes = NULL;
+    assert_ok(import("long.xml", text, NULL, &notes), error);
+    assert_lt(strlen(notes), 40000);
+    assert_non_null(strstr(notes, "there is more"));
+    free(notes);
+    free(text);
+}
+
+/* links of one name, and parts that would be called as a link is */
+static void names_all_apart(void **state)
+{
+    (void)state;
+    flr_scene *scene;
+    assert_ok(import("names.xml",
+                     "<mujoco><worldbody><body name='a:3'/><body name='a'/><body name='a'/>"
+                     "<body name='a'/></worldbody></mujoco>",
+                     &scene, NULL),
+              error);
+    assert_int_equal(scene->part_count, 4);
+    const char *const names[] = {"a:3", "a", "a:2", "a:4"};
+    for (size_t i = 0; i < 4; i++) assert_string_equal(scene->parts[i].name, names[i]);
+    flr_scene_destroy(scene);
+    assert_ok(import("parts.urdf",
+                     "<robot><link name='a'><visual><geometry><sphere radius='1'/></geometry>"
+                     "</visual><visual><geometry><box size='1 1 1'/></geometry></visual></link>"
+                     "<link name='a:1'/><joint type='fixed'><parent link='a'/><child link='a:1'/>"
+                     "</joint></robot>",
+                     &scene, NULL),
+              error);
+    assert_string_equal(scene->parts[0].name, "a:2");
+    assert_string_equal(scene->parts[1].name, "a:3");
+    assert_string_equal(scene->parts[2].name, "a:1");
+    flr_scene_destroy(scene);
 }
 
 /* cut off anywhere, or changed anywhere, it is read or refused: nothing else */
@@ -219,10 +291,9 @@ static void bears_damage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_urdf),
-        cmocka_unit_test(reads_mjcf),
-        cmocka_unit_test(refuses_nonsense),
-        cmocka_unit_test(bears_damage),
+        cmocka_unit_test(reads_urdf),        cmocka_unit_test(reads_mjcf),
+        cmocka_unit_test(refuses_nonsense),  cmocka_unit_test(bears_damage),
+        cmocka_unit_test(bears_large_files), cmocka_unit_test(names_all_apart),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -222,7 +222,9 @@ static void meaning_is_checked_with_line_and_column(void **state)
          "s.json:6:33: parts[1].color: unknown key; did you mean \"colour\"?"},
         {"\"x\": 1,\n", "",
          "s.json:4:1: x: unknown key; known here are $schema, feeler, name, description, unit, "
-         "voxel, gravity, contact, parts, groups, joints, paths, hands, camera, allow, notes"},
+         "voxel, gravity, contact, haptics, devices, barrier, parts, groups, joints, paths, hands, "
+         "camera, allow, "
+         "notes"},
         {"\"allow\": [[\"a\"]],\n", "",
          "s.json:4:11: allow[0]: must be two names, such as [\"bolt*\", \"nut*\"]"},
         {"\"allow\": {},\n", "", "s.json:4:10: allow: must be an array"},
@@ -296,7 +298,12 @@ static void meaning_is_checked_with_line_and_column(void **state)
         {"\"contact\": {\"layer\": 1},\n", "",
          "s.json:4:13: contact.layer: unknown key; known here are engine, force_layer, displace, "
          "model, "
-         "stiffness, friction, restitution, tests, onset, strength, overlap, awareness"},
+         "stiffness, friction, restitution, tests, onset, strength, overlap, awareness, marks, "
+         "range, "
+         "probe"},
+        {"\"contact\": {\"marks\": 3},\n", "", "s.json:4:22: contact.marks: must be 2, 4 or 8"},
+        {"\"contact\": {\"range\": 20},\n", "",
+         "s.json:4:22: contact.range: is for marks of 8 bits: add \"marks\": 8"},
         {"\"contact\": \"sphere\",\n", "",
          "s.json:4:12: contact: must be \"shell\" or \"spheres\" or \"exact\" or \"coherent\""},
         {"\"camera\": {\"eye\": [1, 1, 1]},\n", "", "s.json:4:11: camera: \"target\" is missing"},
@@ -443,6 +450,13 @@ static void what_is_written_is_read(void **state)
         flr_scene scene = flr_default_scene();
         scene.name = "n", scene.unit = units[flr_test_random_below(&random, 7)];
         scene.parts = &part, scene.part_count = 1;
+        scene.local_haptics = i % 2;
+        scene.devices = (flr_scene_devices)(i % 3);
+        scene.barrier = i % 2 == 0;
+        scene.contact.marks = i % 3 == 0 ? 2 : i % 3 == 1 ? 4 : 8;
+        scene.contact.range = i % 3 == 2 ? 20 : scene.contact.range;
+        scene.contact.probe = (flr_probe_method)(i % 4);
+        scene.contact.awareness = i % 5 == 0;
 
         flr_error error;
         flr_scene *first, *second;
@@ -452,6 +466,12 @@ static void what_is_written_is_read(void **state)
         assert_le(fabs(got - value), fabs(value) * 0x1p-52);
         assert_string_equal(first->parts[0].name, part.name);
         assert_int_equal(first->parts[0].colour, part.colour);
+        assert_int_equal(first->local_haptics, i % 2);
+        assert_int_equal(first->devices, scene.devices);
+        assert_int_equal(first->barrier, scene.barrier);
+        assert_int_equal(first->contact.marks, scene.contact.marks);
+        assert_int_equal(first->contact.range, scene.contact.range);
+        assert_int_equal(first->contact.probe, scene.contact.probe);
         print_equal(first, second);
         flr_scene_destroy(first);
         flr_scene_destroy(second);

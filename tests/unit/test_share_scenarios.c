@@ -166,6 +166,34 @@ static void test_both_hold(void **state)
     flr_test_sites_end(&s);
 }
 
+/* A third user meets a part that two others carry, with a part of its own (McNeely 2005, section 6.1): nothing passes through
+ * at any of the three, the parts touch at all of them, and afterwards all agree. */
+static void test_third_meets_what_two_carry(void **state)
+{
+    (void)state;
+    flr_test_sites s;
+    flr_test_sites_begin(&s, 6, &flr_test_lan, 3, 1000);
+    flr_test_sites_open(&s);
+    take(&s.sites[0], 1);
+    take(&s.sites[1], 1);
+    take(&s.sites[2], 2);
+    s.sites[0].to = s.sites[1].to = flr_vec3_make(0.03, 0, 0.05);
+    s.sites[2].to = flr_vec3_make(-0.03, 0, 0.05);
+    for (int k = 0; k < 6; k++) {
+        flr_test_sites_pass(&s, 0.5);
+        for (int i = 0; i < 3; i++) {
+            flr_pose a = flr_pose_identity(), b = a;
+            assert_true(flr_test_site_pose(&s.sites[i], 1, &a));
+            assert_true(flr_test_site_pose(&s.sites[i], 2, &b));
+            assert_gt(b.p.x - a.p.x, 0.03 - 0.001);
+        }
+    }
+    for (int i = 0; i < 3; i++) assert_gt(flr_engine_view(s.sites[i].engine)->contact_count, 0);
+    for (int i = 0; i < 3; i++) s.sites[i].press = false;
+    assert_lt(await_agreed(&s), 5);
+    flr_test_sites_end(&s);
+}
+
 /* Parts that fall: who leads tells where they lie, and they lie still everywhere. */
 static void test_free_parts(void **state)
 {
@@ -368,11 +396,12 @@ static void test_full_roll(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hand_over),       cmocka_unit_test(test_full_disk),
-        cmocka_unit_test(test_source_gone),     cmocka_unit_test(test_part_against_part),
-        cmocka_unit_test(test_both_hold),       cmocka_unit_test(test_free_parts),
-        cmocka_unit_test(test_undo_while_held), cmocka_unit_test(test_parameters),
-        cmocka_unit_test(test_more_than_ties),  cmocka_unit_test(test_full_roll),
+        cmocka_unit_test(test_hand_over),   cmocka_unit_test(test_full_disk),
+        cmocka_unit_test(test_source_gone), cmocka_unit_test(test_part_against_part),
+        cmocka_unit_test(test_both_hold),   cmocka_unit_test(test_third_meets_what_two_carry),
+        cmocka_unit_test(test_free_parts),  cmocka_unit_test(test_undo_while_held),
+        cmocka_unit_test(test_parameters),  cmocka_unit_test(test_more_than_ties),
+        cmocka_unit_test(test_full_roll),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

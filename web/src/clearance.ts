@@ -8,7 +8,7 @@ import type { Overlays } from './overlays.ts';
 import { NONE, type gap_state, type message_state, type Vec3 } from './protocol.mjs';
 import { Rest } from './rest.ts';
 import { Signal } from './signal.ts';
-import { bounds, gap_text } from './units.ts';
+import { bounds, gap_text, length } from './units.ts';
 
 const STOOD_MS = 300;
 const CHOOSE = 'Nothing here can be moved. Click a part, and choose “movable” below it in the list.';
@@ -115,15 +115,18 @@ export class Clearance {
     else if (!live && !this.asked && !this.slow && !this.asking && !this.model.replaying && now - this.moved_at > STOOD_MS && connection.state === 'open' &&
       this.model.parts.size > 1 && this.model.parts.get(selected)?.ready) void this.measure(false);
     const exact = live ?? this.asked_for;
-    const touching = state.contact_count > 0;
+    const pressed = state.contact_count > 0; // force acts, which begins before surfaces meet
     const meets = exact !== null && exact.distance <= 0;
     let words = exact ? gap_text(exact.distance, exact.error, unit) : bounds(state.lower, state.upper, unit);
     // the loop looks only at what is held: otherwise it does not know
     if (!exact && !Number.isFinite(state.lower) && !state.hands.some((hand) => hand.held !== NONE)) words = '–';
-    text(this.readout, touching && !meets ? `touching · ${words}` : words);
-    this.readout.classList.toggle('touching', touching || meets);
+    text(this.readout, words);
+    this.readout.classList.toggle('touching', meets);
+    this.readout.classList.toggle('pressed', pressed && !meets);
+    const onset = this.model.parameters.get('onset')?.value ?? 0;
+    const force = pressed && onset > 0 ? `force acts, which begins at about ${length(onset, unit)}` : pressed ? 'force acts' : '';
     if (exact && meets) text(this.note, `with ${exact.name || 'another part'}${this.nothing_moves() ? `. ${CHOOSE}` : ''}`);
-    else if (exact) text(this.note, exact.name ? `exact, to ${exact.name}` : 'exact');
-    else if (!this.asking) text(this.note, this.nothing_moves() ? CHOOSE : '');
+    else if (exact) text(this.note, [exact.name ? `exact, to ${exact.name}` : 'exact', force].filter(Boolean).join(' · '));
+    else if (!this.asking) text(this.note, this.nothing_moves() ? CHOOSE : force);
   }
 }

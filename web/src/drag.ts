@@ -6,6 +6,7 @@ import type { Picker } from './pick.ts';
 import { add, Drag, multiply, scale, turn, type View } from './pose.ts';
 import { NONE, type Pose, type Vec3 } from './protocol.mjs';
 import type { Stage } from './scene.ts';
+import type { Cap } from './spacemouse.ts';
 import { Signal } from './signal.ts';
 
 const SLOW = 0.2; // with Ctrl
@@ -34,6 +35,10 @@ export class Dragging {
   private key_last = 0;
   private pad_pressed = false;
   private pad_pose: Pose | null = null;
+  private cap_pose: Pose | null = null;
+  private cap_last = 0;
+  /** of a SpaceMouse at this machine */
+  cap: Cap | null = null;
 
   constructor(
     private readonly canvas: HTMLCanvasElement, private readonly model: Model, private readonly stage: Stage,
@@ -54,12 +59,12 @@ export class Dragging {
   }
 
   get active(): boolean {
-    return this.drag !== null || this.key_pose !== null || this.pad_pose !== null;
+    return this.drag !== null || this.key_pose !== null || this.pad_pose !== null || this.cap_pose !== null;
   }
 
   private press(event: PointerEvent): void {
     this.canvas.focus({ preventScroll: true });
-    if (event.button !== 0 || this.drag || this.key_pose || this.pad_pose || this.hand.pointing || this.taken()) return;
+    if (event.button !== 0 || this.drag || this.key_pose || this.pad_pose || this.cap_pose || this.hand.pointing || this.taken()) return;
     const pick = this.picker.at(event.clientX, event.clientY);
     this.clicked = pick && { part: pick.part, x: event.clientX, y: event.clientY };
     if (!pick || !this.model.movable(pick.part)) return;
@@ -104,7 +109,7 @@ export class Dragging {
 
   /** lets go, however it was held */
   end(): void {
-    this.drag = this.key_pose = this.pad_pose = null;
+    this.drag = this.key_pose = this.pad_pose = this.cap_pose = null;
     this.keys.clear();
     this.canvas.classList.remove('holding');
     this.hand.release();
@@ -145,6 +150,7 @@ export class Dragging {
     this.look_around();
     this.nudge(seconds);
     this.gamepad(seconds);
+    this.spacemouse(seconds);
   }
 
   private look_around(): void {
@@ -213,6 +219,20 @@ export class Dragging {
     const at: Vec3 = [(box.min.x + box.max.x) / 2, (box.min.y + box.max.y) / 2, (box.min.z + box.max.z) / 2];
     void this.hand.grab(part, at);
     return this.hand.holding === part ? { p: at, q: [1, 0, 0, 0] } : null;
+  }
+
+  /** the cap takes the selected part when it is pushed, and lets go a moment after it was released */
+  private spacemouse(seconds: number): void {
+    const { cap } = this, now = performance.now();
+    if (!cap) return;
+    const pushed = [...cap.move, ...cap.turn].some((value) => value !== 0);
+    if (pushed) {
+      this.cap_last = now;
+      if (!this.active) this.cap_pose = this.take();
+    }
+    if (!this.cap_pose) return;
+    if (this.lost() || now - this.cap_last > LET_GO_MS) this.end();
+    else if (pushed) this.shift(this.cap_pose, cap.move, cap.turn, 1.6 * seconds);
   }
 
   private gamepad(seconds: number): void {

@@ -24,6 +24,11 @@ export function begin_expert(): void {
   }
 }
 
+/** a sentence without its clauses about voxels, for those who are none */
+export function without_voxels(sentence: string): string {
+  return is_expert() ? sentence : sentence.split('; ').filter((clause) => !/voxel/i.test(clause)).join('; ');
+}
+
 /** a sentence about work under way for those who are none; null: it is not worth telling them */
 export function plain(sentence: string): string | null {
   return /voxel/i.test(sentence) ? null : sentence;

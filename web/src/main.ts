@@ -1,16 +1,22 @@
 // The page: makes the pieces, ties them together, and draws. Messages are decoded when they come; a picture takes the newest.
 import './style.css';
+import './assembly.css';
 import { Callouts } from './callouts.ts';
+import { ChangedFiles } from './changed_files.ts';
 import { Eye } from './camera.ts';
 import { Clashes } from './clashes.ts';
 import { Clearance, gap_of } from './clearance.ts';
 import { Connection } from './connection.ts';
 import { by_id, icon, tool } from './dom.ts';
 import { Dragging } from './drag.ts';
+import { Feedback } from './feedback.ts';
 import { greatest_force, touches } from './felt.ts';
+import { Export } from './export.ts';
 import { Files } from './files.ts';
+import { GapMap } from './gap_map.ts';
 import { Gizmo } from './gizmo.ts';
 import { PageHand } from './hand.ts';
+import { Joints } from './joints.ts';
 import { keyboard } from './keys.ts';
 import { StateRate } from './latency.ts';
 import { Loader } from './loader.ts';
@@ -25,17 +31,23 @@ import { Beat, Pacer } from './pacer.ts';
 import { Panels } from './panels.ts';
 import { People } from './people.ts';
 import { Picker } from './pick.ts';
+import { Placement } from './placement.ts';
 import { Plots } from './plots.ts';
 import { Pointing } from './point.ts';
 import { NONE, type Vec3 } from './protocol.mjs';
 import { Proxies } from './proxies.ts';
 import { Recordings } from './replay.ts';
 import { Stage } from './scene.ts';
+import { SectionBox } from './section_box.ts';
+import { SpaceMouse } from './spacemouse.ts';
 import type { Signal } from './signal.ts';
 import { Status } from './status.ts';
 import { Stillness } from './stillness.ts';
+import { Technical } from './technical.ts';
 import { Theme } from './theme.ts';
 import { take_token, TokenForm } from './token.ts';
+import { Uses } from './uses.ts';
+import { Workspace } from './workspace.ts';
 
 function socket_address(): string {
   const address = new URL('ws', location.href);
@@ -63,20 +75,35 @@ async function main(): Promise<void> {
   const callouts = new Callouts(stage, eye);
   const measuring = new Measuring(canvas, model, eye, picker, callouts, notices);
   const notes = new Notes(canvas, model, eye, picker, callouts, notices);
+  const placement = new Placement(canvas, model, stage, picker, notices);
+  const joints = new Joints(canvas, model, eye, picker, callouts, notices, () => {
+    measuring.toggle(false);
+    notes.toggle(false);
+    if (hand.pointing) hand.change_tool().catch(notices.failed);
+  });
   const pointing = new Pointing(canvas, stage, eye, picker, hand);
-  const dragging = new Dragging(canvas, model, stage, eye, picker, hand, () => gizmo.hot || measuring.on || notes.on || stage.explode > 0);
+  const dragging = new Dragging(canvas, model, stage, eye, picker, hand, () => gizmo.hot || measuring.on || notes.on || placement.on || joints.on || stage.explode > 0);
   const overlays = new Overlays(model, stage, eye);
   const proxies = new Proxies(model, stage, eye);
-  const panels = new Panels(model, stage, overlays, loader, eye, hand, notices);
+  const workspace = new Workspace(model, stage, eye, notices);
+  const panels = new Panels(model, stage, overlays, loader, eye, hand, notices, workspace);
   const clearance = new Clearance(model, overlays, notices);
   const overlaps = new Overlaps(model, overlays, eye);
   const clashes = new Clashes(model, stage, eye, callouts, notices, (parts) => panels.mark(parts));
   const plots = new Plots(by_id('plots'), model);
   const files = new Files(model, eye, notices);
   panels.tree.replace.on((part) => files.replace(part));
+  const uses = new Uses(model, stage, notices, panels.part_form, () => panels.tree.draw());
+  const gap_map = new GapMap(model, stage, notices, () => panels.tree.chosen());
+  new SectionBox(stage, () => panels.place_section());
+  new ChangedFiles(model, notices);
   const recordings = new Recordings(model, notices);
+  const exporting = new Export(canvas, model, notices, () => stage.renderer.render(stage.scene, eye.camera), () => recordings.play_again());
   const people = new People(model, stage, eye);
   const status = new Status(model, stage);
+  const spacemouse = new SpaceMouse(notices.failed);
+  dragging.cap = spacemouse.cap;
+  const feedback = new Feedback(model, hand);
 
   hand.failed.on((sentence) => notices.toast(sentence, 'warning'));
   theme.changed.on((palette) => {
@@ -121,10 +148,7 @@ async function main(): Promise<void> {
     },
     isolate: () => panels.isolate(),
     open: () => files.open(),
-    plots: () => {
-      by_id('plots').hidden = !by_id('plots').hidden;
-      resize();
-    },
+    plots: () => technical.toggle_plots(),
     panel: () => {
       document.body.classList.toggle('no-panel');
       resize();
@@ -136,6 +160,9 @@ async function main(): Promise<void> {
       else help.showModal();
     },
     let_go: () => {
+      if (model.replaying) recordings.end();
+      placement.toggle(false);
+      joints.toggle(false);
       measuring.toggle(false);
       notes.toggle(false);
       pointing.end();
@@ -159,6 +186,7 @@ async function main(): Promise<void> {
   by_id('retry').addEventListener('click', () => connection.retry());
   keyboard(dragging, actions);
 
+  const technical = new Technical(model, () => resize());
   const resize = () => {
     const box = by_id('stage');
     stage.renderer.setSize(box.clientWidth, box.clientHeight, false);
@@ -200,7 +228,7 @@ async function main(): Promise<void> {
     stillness.stir(performance.now());
     beat.wake();
   };
-  for (const news of [model.on_scene, model.on_part, model.on_part_gone, model.on_proximity, model.on_voxels, model.on_people, people.moved, theme.changed, clearance.changed, clashes.changed, measuring.changed, notes.changed, overlays.came, dragging.changed, loader.progress] as Signal<unknown>[])
+  for (const news of [model.on_scene, model.on_part, model.on_part_gone, model.on_proximity, model.on_voxels, model.on_people, people.moved, spacemouse.moved, theme.changed, clearance.changed, clashes.changed, gap_map.changed, joints.changed, measuring.changed, notes.changed, overlays.came, dragging.changed, loader.progress] as Signal<unknown>[])
     news.on(stir);
   new ResizeObserver(stir).observe(canvas);
   for (const name of ['pointermove', 'pointerdown', 'pointerup', 'wheel', 'keydown', 'keyup', 'click', 'change', 'input', 'resize'])
@@ -211,12 +239,14 @@ async function main(): Promise<void> {
     if (stillness.moved(performance.now(), state, eye.camera.matrixWorld.elements)) beat.wake();
   });
 
+  let looks = 0;
   let last = performance.now();
   let moved_at = last;
   const draw = (moving: boolean, now: number) => {
     if (!model.scene && connection.state !== 'lost' && connection.state !== 'refused') return; // the scene comes in a moment
     if (!pacer.ready(now, (milliseconds) => stage.pace(milliseconds))) return;
-    if (moving) stage.soften();
+    if (exporting.active) stage.sharpen(); // a video has one resolution
+    else if (moving) stage.soften();
     else if (now - moved_at < 3 * pacer.mean || !stage.sharpen()) return;
     stage.renderer.render(stage.scene, eye.camera);
     stillness.drawn();
@@ -234,14 +264,22 @@ async function main(): Promise<void> {
     dragging.update(seconds);
     const touched = new Set((model.state?.proxies ?? []).filter(touches).map((proxy) => proxy.part));
     stage.update(dragging.hover, touched, eye.distance);
+    stage.patches.update((model.state?.contacts ?? []).map((contact) => contact.point), 14 * eye.pixel(model.state?.contacts[0]?.point ?? [0, 0, 0]), eye.camera.matrixWorldInverse);
     overlays.update();
     proxies.update();
     people.update();
     gizmo.update();
     panels.update();
+    technical.update();
+    placement.update();
+    workspace.update(now);
+    feedback.update(now);
     clearance.update(now);
     overlaps.update();
     clashes.update(now);
+    uses.update(now);
+    gap_map.update(now);
+    joints.update();
     measuring.update(now);
     notes.update();
     callouts.update();
@@ -249,10 +287,11 @@ async function main(): Promise<void> {
     by_id('tool-ruler').setAttribute('aria-pressed', String(measuring.on));
     plots.update(now, pacer.slow);
     status.update(now, pacer.slow);
+    looks++;
     const moving = stillness.moved(now, model.state, eye.camera.matrixWorld.elements);
     if (moving) moved_at = now;
     draw(moving, now);
-    return moving || dragging.active || dragging.gamepad_there;
+    return moving || spacemouse.active || exporting.active || dragging.active || dragging.gamepad_there;
   };
   const beat = new Beat(look, () => pacer.rest_ms);
   beat.wake();
@@ -266,7 +305,8 @@ async function main(): Promise<void> {
       get state() { return model.state; },
       get loaded() { return loader.complete; },
       get triangles() { return stage.triangles; },
-      get parts() { return [...model.parts.values()].map(({ part, mesh, name, kind, ready, look, voxel, points, T_world_part }) => ({ part, mesh, name, kind, ready, look, voxel, points, pose: T_world_part })); },
+      get parts() { return [...model.parts.values()].map(({ part, mesh, name, kind, use, ready, look, voxel, points, T_world_part }) => ({ part, mesh, name, kind, use, ready, look, voxel, points, pose: T_world_part })); },
+      get visible() { return [...model.parts.keys()].filter((part) => stage.is_visible(part)); },
       get selected() { return model.selected; },
       get hover() { return dragging.hover; },
       get holding() { return hand.holding; },
@@ -278,6 +318,9 @@ async function main(): Promise<void> {
       get clashes() { return clashes.found; },
       get measurements() { return measuring.entries.map(({ found }) => found); },
       get notes() { return model.notes; },
+      get joints() { return model.joints; },
+      get gap_maps() { return gap_map.seen; },
+      get clipped() { return stage.renderer.clippingPlanes.length; },
       get callouts() { return callouts.seen; },
       get overlaps() { return model.state?.overlaps ?? []; },
       get parameters() { return Object.fromEntries([...model.parameters].map(([name, parameter]) => [name, parameter.value])); },
@@ -286,12 +329,14 @@ async function main(): Promise<void> {
       get latency() { return { p50: connection.latency.p50, p95: connection.latency.p95, samples: connection.latency.samples }; },
       get fps() { return status.fps; },
       get pictures() { return pacer.pictures; },
+      get looks() { return looks; },
+      get feedback() { return feedback.count; },
       get pointing() { return hand.pointing; },
       get hand() { return hand.hand; },
       get hand_pose() { return hand.pose; },
       get gizmo_hot() { return gizmo.hot; },
       get eye() { return { p: eye.camera.position.toArray(), target: eye.controls.target.toArray() }; },
-      get seen() { return { ...overlays.seen, proxy: proxies.seen, colliding: overlays.colliding(), coloured: [...stage.parts.values()].filter((object) => object.coloured).map((object) => object.part) }; },
+      get seen() { return { ...overlays.seen, proxy: proxies.seen, workspaces: workspace.shown, patches: stage.patches.places, patched: [...stage.parts.values()].filter((object) => object.patched.value).map((object) => object.part), colliding: overlays.colliding(), coloured: [...stage.parts.values()].filter((object) => object.coloured).map((object) => object.part) }; },
       get people() { return [...model.people.values()]; },
       get guests() { return model.guests; },
       get theme() { return theme.name; },

@@ -2,7 +2,7 @@
 // who asked; it draws nothing.
 import type { Connection } from './connection.ts';
 import {
-  look, NONE, part_kind, person_bit, want, type Decoded, type message_device, type message_event, type message_guests, type message_job,
+  look, NONE, part_kind, person_bit, want, type Decoded, type message_device, type message_event, type message_guests, type message_job, type message_joint,
   type message_near_voxels, type message_note, type message_parameter, type message_part, type message_person, type message_proximity, type message_recording,
   type message_replaying, type message_scene, type message_state, type Pose,
 } from './protocol.mjs';
@@ -27,6 +27,10 @@ export class Model {
   readonly groups = new Map<string, string>();
   /** groups whose parts move as one */
   readonly rigid = new Set<string>();
+  /** what ties parts to each other or to the world */
+  joints: message_joint[] = [];
+  /** files that parts were read from have changed: what to say about it; empty: none */
+  changed_files = '';
   /** remarks at places */
   notes: message_note[] = [];
   state: message_state | null = null;
@@ -63,6 +67,8 @@ export class Model {
   readonly on_selected = new Signal<number>();
   readonly on_health = new Signal<void>();
   readonly on_notes = new Signal<void>();
+  readonly on_joints = new Signal<void>();
+  readonly on_files = new Signal<void>();
   /** which pairs are fits of the design */
   readonly on_allowed = new Signal<void>();
   readonly on_people = new Signal<void>();
@@ -144,6 +150,8 @@ export class Model {
         this.groups.clear();
         this.rigid.clear();
         this.notes = [];
+        this.joints = [];
+        this.changed_files = '';
         this.state = null;
         this.selected = NONE;
         this.on_scene.emit(message.body);
@@ -187,7 +195,8 @@ export class Model {
         this.on_devices.emit();
         break;
       case 'recording':
-        this.recordings.set(message.body.recording, message.body);
+        if (message.body.gone) this.recordings.delete(message.body.recording);
+        else this.recordings.set(message.body.recording, message.body);
         this.on_recordings.emit();
         break;
       case 'replaying':
@@ -211,6 +220,15 @@ export class Model {
         if (message.body.index === 0) this.notes = [];
         if (message.body.count) this.notes.push(message.body);
         if (message.body.index + 1 >= message.body.count) this.on_notes.emit();
+        break;
+      case 'joint':
+        if (message.body.index === 0) this.joints = [];
+        if (message.body.count) this.joints.push(message.body);
+        if (message.body.index + 1 >= message.body.count) this.on_joints.emit();
+        break;
+      case 'files':
+        this.changed_files = message.body.parts ? message.body.sentence : '';
+        this.on_files.emit();
         break;
       case 'allowed':
         this.on_allowed.emit();

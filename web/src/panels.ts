@@ -14,6 +14,8 @@ import { norm } from './pose.ts';
 import { device_kind, NONE, overlay_kind, part_kind, type message_parameter, type message_proximity } from './protocol.mjs';
 import type { Stage } from './scene.ts';
 import { Tree } from './tree.ts';
+import { use_words } from './uses.ts';
+import type { Workspace } from './workspace.ts';
 import { count, digits, length, mass, metres } from './units.ts';
 
 const KINDS = ['fixed', 'movable', 'free'];
@@ -36,7 +38,7 @@ export class Panels {
 
   constructor(
     private readonly model: Model, private readonly stage: Stage, private readonly overlays: Overlays, private readonly loader: Loader,
-    private readonly eye: Eye, private readonly hand: PageHand, private readonly notices: Notices) {
+    private readonly eye: Eye, private readonly hand: PageHand, private readonly notices: Notices, private readonly workspace: Workspace) {
     this.build_onset();
     this.build_show();
     this.build_section();
@@ -179,13 +181,15 @@ export class Panels {
     by_id('section').append(h('div', { class: 'row' }, axis, at), flip);
   }
 
-  private place_section(): void {
+  place_section(): void {
     const where = this.stage.update_section();
     text(by_id('section-where'), Number.isFinite(where) ? length(where, this.model.unit) : '');
   }
 
   set_section(on: boolean): void {
     this.stage.section.on = on;
+    if (!on) this.stage.box.on = by_id<HTMLInputElement>('section-box').checked = false;
+    by_id('box-sides').hidden = !this.stage.box.on;
     this.place_section();
     by_id('section-card').hidden = !on;
     by_id('tool-section').setAttribute('aria-pressed', String(on));
@@ -210,7 +214,7 @@ export class Panels {
     if (!part) return;
     row.setAttribute('aria-current', String(number === this.model.selected));
     const moves = part.kind !== part_kind.PART_STATIC && part.mass > 0;
-    const facts = part.ready ? `${KINDS[part.kind] ?? ''}${moves && part.weighed ? ` · ${mass(part.mass)}` : ''}` : 'not ready yet';
+    const facts = part.ready ? `${use_words(part) || (KINDS[part.kind] ?? '')}${moves && part.weighed ? ` · ${mass(part.mass)}` : ''}` : 'not ready yet';
     const name = part.name || `part ${number}`;
     text(row.querySelector<HTMLElement>('.part-name')!, name);
     for (const button of row.querySelectorAll<HTMLElement>('[data-does]')) button.setAttribute('aria-label', `${button.dataset['does']}: ${name}`);
@@ -292,6 +296,11 @@ export class Panels {
       this.model.connection.make('save', { path: /\.json$/.test(name) ? name : `${name}.json` }).catch(this.notices.failed);
     });
     by_id('parts').after(form);
+  }
+
+  /** of the selected part: other pieces add what they can change */
+  get part_form(): HTMLElement {
+    return this.change.form;
   }
 
   /** selects parts in the tree */
@@ -395,7 +404,7 @@ export class Panels {
       } }, h('option', { value: '-1' }, 'no hand'), ...Array.from({ length: hands }, (_, hand) => h('option', { value: String(hand) }, `hand ${hand + 1}`)));
       select.value = device.hand === NONE ? '-1' : String(device.hand);
       const facts = device.present ? (device.max_force > 0 ? `${digits(device.max_force)} N, ${digits(device.max_torque)} N m` : 'gives no force') : device.sentence;
-      list.append(h('div', { class: 'device' }, h('div', {}, h('div', {}, device.name), h('div', { class: 'part-facts' }, facts)), select));
+      list.append(h('div', { class: 'device' }, h('div', {}, h('div', {}, device.name), h('div', { class: 'part-facts' }, facts)), select), device.present && device.hand !== NONE ? this.workspace.controls(device) : '');
     }
   }
 }

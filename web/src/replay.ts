@@ -11,6 +11,7 @@ export class Recordings {
   private scrub = by_id<HTMLInputElement>('scrub');
   private speed = by_id<HTMLSelectElement>('replay-speed');
   private scrubbing = false;
+  private wanted = new Set<number>(); // recordings whose scene is being loaded
   private seek_timer = 0;
 
   constructor(private readonly model: Model, private readonly notices: Notices) {
@@ -28,7 +29,11 @@ export class Recordings {
       this.seek_timer = window.setTimeout(() => this.send({ seconds: Number(this.scrub.value), playing: false }), 40);
     });
     this.speed.addEventListener('change', () => this.send({ speed: Number(this.speed.value) }));
-    model.on_recordings.on(() => this.list());
+    model.on_recordings.on(() => {
+      this.list();
+      for (const recording of this.wanted) if (model.recordings.get(recording)?.here) this.start(recording);
+    });
+    model.on_scene.on(() => model.ask_recordings()); // which of them are of this scene
     model.on_replaying.on((replaying) => this.show(replaying));
     model.connection.status.on((status) => {
       if (status === 'open') {
@@ -45,7 +50,29 @@ export class Recordings {
     else this.model.connection.ask('record_start', { name: '' }).then(() => this.model.ask_recordings(), this.notices.failed);
   }
 
+  /** from its beginning, once */
+  play_again(): void {
+    this.send({ playing: true, seconds: 0 });
+  }
+
+  /** what was recorded in another scene is shown in that one: parts are known by their names */
   start(recording: number): void {
+    const of = this.model.recordings.get(recording);
+    if (of && !of.here) {
+      const name = of.scene || 'another scene';
+      if (!of.scene_path) {
+        this.notices.toast(`“${of.name}” was recorded in the scene “${name}”. Open that scene at the controller to replay it.`, 'warning');
+        return;
+      }
+      if (!window.confirm(`“${of.name}” was recorded in the scene “${name}”, not in this one. Load that scene and replay it? What was changed here and not saved is lost.`)) return;
+      this.wanted = new Set([recording]);
+      this.model.connection.ask('load', { path: of.scene_path }).catch((error) => {
+        this.wanted.delete(recording);
+        this.notices.failed(error);
+      });
+      return;
+    }
+    this.wanted.delete(recording);
     this.model.connection.ask('replay', { recording, playing: true, seconds: 0, speed: Number(this.speed.value) }).catch(this.notices.failed);
   }
 
@@ -95,12 +122,20 @@ export class Recordings {
     play.append(icon('play'));
     const save = h('button', { type: 'button', class: 'tool small', title: 'Download', 'aria-label': `Download ${recording.name}`, disabled: !recording.finished, onclick: () => void this.download(recording) });
     save.append(icon('download'));
+    const rename = h('button', { type: 'button', class: 'chip', title: 'Rename', 'aria-label': `Rename ${recording.name}`, disabled: !recording.finished, onclick: () => {
+      const name = window.prompt('Name of the recording', recording.name)?.trim();
+      if (name && name !== recording.name) this.model.connection.ask('record_rename', { recording: recording.recording, name }).catch(this.notices.failed);
+    } }, 'rename');
+    const remove = h('button', { type: 'button', class: 'tool small', title: 'Delete', 'aria-label': `Delete ${recording.name}`, disabled: !recording.finished, onclick: () => {
+      if (window.confirm(`Delete the recording “${recording.name}” and its file? This cannot be undone.`)) this.model.connection.ask('record_remove', { recording: recording.recording }).catch(this.notices.failed);
+    } });
+    remove.append(icon('trash'));
     // frames are counted at the end: without any, its writer was stopped before
     const cut = recording.finished && recording.frames === 0;
     const long = recording.seconds > 0 ? `${clock(recording.seconds)}${cut ? ', cut off' : ''}` : cut ? 'cut off, length not known' : '';
-    const facts = recording.finished ? `${long}${long ? ' · ' : ''}${show_bytes(recording.bytes)}` : 'recording …';
+    const facts = recording.finished ? [long, show_bytes(recording.bytes), recording.here ? '' : `of ${recording.scene || 'another scene'}`].filter(Boolean).join(' · ') : 'recording …';
     const why = cut ? 'The controller was stopped while it recorded. What was written until then can be replayed.' : '';
-    return h('div', { class: 'recording', title: why }, h('div', {}, h('div', { class: 'part-name' }, recording.name), h('div', { class: 'part-facts' }, facts)), play, save);
+    return h('div', { class: 'recording', title: why }, h('div', {}, h('div', { class: 'part-name' }, recording.name), h('div', { class: 'part-facts' }, facts)), play, save, rename, remove);
   }
 
   /** piece by piece over the same socket, then as a file of the browser */

@@ -9,8 +9,9 @@ import { RoomEnvironment } from 'three/examples/jsm/environments/RoomEnvironment
 import { near_table, rgb } from './colour.ts';
 import { explosion } from './explode.ts';
 import { edge_lines, shade, type Chunk } from './meshes.ts';
-import { look, part_kind, type message_proximity, type Pose, type Vec3 } from './protocol.mjs';
+import { look, part_kind, part_use, type message_proximity, type Pose, type Vec3 } from './protocol.mjs';
 import type { Model, Part } from './model.ts';
+import { Patches } from './patches.ts';
 import type { Palette } from './theme.ts';
 
 /** lines of edges are left out of chunks beyond this: they would be black */
@@ -42,6 +43,8 @@ export interface PartObject {
   look: number;
   /** colour of somebody else who holds it; -1: nobody */
   guest: number;
+  /** 1: it is fixed and touched, and shows where */
+  patched: { value: number };
 }
 
 export function build_shape(mesh: number, level: number, chunks: Chunk[], low: [number, number, number], high: [number, number, number]): Shape {
@@ -80,9 +83,13 @@ export class Stage {
   /** WebGL without a graphics card: shadows and fine pixels are left out */
   readonly software: boolean;
   readonly section = { on: false, axis: 2 as 0 | 1 | 2, flip: false, at: 0.5 };
+  /** what is outside of it is not drawn; shares of the box around everything */
+  readonly box = { on: false, low: [0, 0, 0] as Vec3, high: [1, 1, 1] as Vec3 };
   show_edges = true;
   private plane = new Plane(new Vector3(0, 0, -1), 0);
   private cut = { value: 0 };
+  /** touched areas of fixed parts */
+  readonly patches = new Patches(new Color(0xff4d4d));
   private cut_colour = { value: new Color(0xc9844a) };
   private key = new DirectionalLight(0xffffff, 1.6);
   private sky = new HemisphereLight(0xffffff, 0x8890a0, 0.35);
@@ -217,10 +224,14 @@ export class Stage {
     if (!object) {
       const common = { side: DoubleSide, fog: false, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 };
       const material = this.material(common, 0.55, 0.12);
-      material.onBeforeCompile = (shader) => this.add_cut(shader);
+      const patched = { value: 0 };
+      material.onBeforeCompile = (shader) => {
+        this.add_cut(shader);
+        this.patches.add(shader, patched);
+      };
       const group = new Group();
       group.matrixAutoUpdate = true;
-      object = { part: part.part, group, material, shape: null, meshes: [], lines: [], coloured: false, look: -1, guest: -1 };
+      object = { part: part.part, group, material, shape: null, meshes: [], lines: [], coloured: false, look: -1, guest: -1, patched };
       this.parts.set(part.part, object);
       this.scene.add(group);
     }
@@ -298,7 +309,7 @@ export class Stage {
   }
 
   private paint(object: PartObject, part: Part, shown: number): void {
-    const key = shown + (object.coloured ? 8 : 0) + (part.ready ? 0 : 16) + part.colour * 32;
+    const key = shown + (object.coloured ? 8 : 0) + (part.ready ? 0 : 16) + part.use * 32 + part.colour * 128;
     const guest = this.model.guest(object.part)?.colour ?? -1;
     if ((object.look === key && object.guest === guest) || !this.palette) return;
     object.look = key;
@@ -307,7 +318,10 @@ export class Stage {
     const { ready, held, colliding } = this.palette;
     const material = object.material;
     material.emissive.setRGB(0, 0, 0);
-    const tint = shown === look.LOOK_COLLIDING ? colliding : shown === look.LOOK_READY ? ready : shown === look.LOOK_HELD ? held : null;
+    // of a fixed part only the touched area turns red
+    const fixed = part.kind === part_kind.PART_STATIC;
+    object.patched.value = fixed && shown === look.LOOK_COLLIDING ? 1 : 0;
+    const tint = object.patched.value ? null : shown === look.LOOK_COLLIDING ? colliding : shown === look.LOOK_READY ? ready : shown === look.LOOK_HELD ? held : null;
     if (object.coloured) {
       // proximity colours say how near; the look is a glow over them
       material.color.set(0xffffff);
@@ -318,10 +332,8 @@ export class Stage {
     } else {
       material.color.copy(own);
       if (tint) {
-        // what stands is large, and where it is touched the contact points show: a hint of colour will do
-        const weak = part.kind === part_kind.PART_STATIC;
-        material.color.lerp(new Color(tint), weak ? 0.16 : shown === look.LOOK_HELD ? 0.3 : 0.72);
-        material.emissive.set(tint).multiplyScalar(weak ? 0.03 : 0.12);
+        material.color.lerp(new Color(tint), fixed ? 0.16 : shown === look.LOOK_HELD ? 0.3 : 0.72);
+        material.emissive.set(tint).multiplyScalar(fixed ? 0.03 : 0.12);
       }
     }
     // somebody else has it in hand: it glows in their colour, whatever else it shows
@@ -329,9 +341,11 @@ export class Stage {
       if (shown !== look.LOOK_COLLIDING) material.color.lerp(new Color(guest), 0.45);
       material.emissive.lerp(new Color(guest), 0.35);
     }
-    // without voxels it takes part in nothing yet: shown as glass
-    material.transparent = !part.ready;
-    material.opacity = part.ready ? 1 : 0.45;
+    // without voxels it takes part in nothing yet: shown as glass, as is what others pass through, and a zone
+    const glass = !part.ready || part.use !== part_use.PART_USE_SOLID;
+    material.transparent = glass;
+    material.opacity = glass ? 0.45 : 1;
+    material.depthWrite = part.use !== part_use.PART_USE_KEEP_OUT;
     material.vertexColors = object.coloured;
     material.needsUpdate = true;
   }
@@ -395,8 +409,8 @@ export class Stage {
     this.plane.normal.set(0, 0, 0).setComponent(axis, sign);
     const where = low + at * (high - low);
     this.plane.constant = -sign * where;
-    this.renderer.clippingPlanes = on ? [this.plane] : [];
-    this.cut.value = on ? 1 : 0;
+    this.renderer.clippingPlanes = [...(on ? [this.plane] : []), ...(this.box.on ? box_planes(box, this.box.low, this.box.high) : [])];
+    this.cut.value = on || this.box.on ? 1 : 0;
     return where;
   }
 
@@ -455,6 +469,18 @@ function device_name(): string {
   const name = gl && info ? String(gl.getParameter(info.UNMASKED_RENDERER_WEBGL)) : '';
   gl?.getExtension('WEBGL_lose_context')?.loseContext();
   return name;
+}
+
+/** the six sides of a part of a box, which keep what is inside */
+function box_planes(box: Box3, low: Vec3, high: Vec3): Plane[] {
+  const planes: Plane[] = [];
+  for (let axis = 0; axis < 3; axis++) {
+    const from = box.min.getComponent(axis), size = box.max.getComponent(axis) - from;
+    // a side at the end cuts nothing, also when parts are moved beyond
+    if (low[axis]! > 0) planes.push(new Plane(new Vector3().setComponent(axis, 1), -(from + low[axis]! * size)));
+    if (high[axis]! < 1) planes.push(new Plane(new Vector3().setComponent(axis, -1), from + high[axis]! * size));
+  }
+  return planes;
 }
 
 const quaternion = new Quaternion();

@@ -1,6 +1,7 @@
 // The line at the bottom and the chip at the top: whether 1000 Hz are held, what it costs, how old the picture is.
 import { by_id, text } from './dom.ts';
 import { Window } from './latency.ts';
+import { without_voxels } from './expert.ts';
 import type { Model } from './model.ts';
 import type { message_state } from './protocol.mjs';
 import type { Stage } from './scene.ts';
@@ -23,6 +24,7 @@ export class Status {
   constructor(private readonly model: Model, private readonly stage: Stage) {}
 
   loading(loaded: number, wanted: number): void {
+    by_id('status').classList.toggle('busy', loaded < wanted);
     text(by_id('status-mesh'), loaded < wanted ? `meshes ${loaded} / ${wanted}` : `${count(this.stage.triangles)} triangles`);
   }
 
@@ -44,9 +46,10 @@ export class Status {
       chip.dataset['state'] = 'off';
       return;
     }
+    chip.dataset['waiting'] = String(state.waiting && !this.model.replaying);
     const held = state.rate_held;
     const rate = `${connection.loop_rate} Hz`;
-    const why = this.model.rate_sentence.replace(/(\d) us\b/g, '$1 µs');
+    const why = without_voxels(this.model.rate_sentence).replace(/(\d) us\b/g, '$1 µs');
     const late = / Hz not held/.test(why); // it is asked for every two seconds, and may be of before
     if (this.model.replaying) {
       text(chip, 'replay: the loop is held');

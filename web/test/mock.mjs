@@ -341,7 +341,7 @@ class Client {
       return false;
     },
     record_start(body, mock) {
-      mock.recording = { recording: mock.recordings.length, finished: false, bytes: 0, frames: 0, seconds: 0, name: body.name || `take ${mock.recordings.length + 1}`, states: [] };
+      mock.recording = { recording: mock.recordings.length, finished: false, bytes: 0, frames: 0, seconds: 0, here: true, name: body.name || `take ${mock.recordings.length + 1}`, states: [] };
       mock.recordings.push(mock.recording);
       return mock.recording.recording;
     },

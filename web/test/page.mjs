@@ -243,14 +243,14 @@ if (feeler) await step('a part becomes fixed and movable again, gets other voxel
   await page.locator('#parts .part-pick', { hasText: 'plug' }).click();
   const change = page.locator('#parts .part-change:not([hidden])');
   const before = await page.evaluate(() => window.feeler.parts.find(({ name }) => name.startsWith('plug')).kind);
-  await change.locator('select').selectOption('0');
+  await change.locator('select').first().selectOption('0');
   await plug({ kind: 0, voxel: 0.002 });
   await page.locator('#show-expert').check();
   await change.locator('summary').click();
   await change.locator('input').fill('3');
   await change.locator('button').click();
   await plug({ kind: 0, voxel: 0.003 });
-  await change.locator('select').selectOption(String(before));
+  await change.locator('select').first().selectOption(String(before));
   await plug({ kind: before, voxel: 0.003 });
   const file = join(server.folder, 'edited.json');
   await page.locator('#save-path').fill('../edited.json');

@@ -40,7 +40,7 @@ function end(child) {
 export async function serve(feeler) {
   const folder = mkdtempSync(join(tmpdir(), 'feeler-page-'));
   write_scene(folder);
-  const options = (port) => ['serve', join(folder, 'scene.json'), '--port', String(port), '--recordings', join(folder, 'recordings'), '--no-devices'];
+  const options = (port) => ['serve', join(folder, 'scene.json'), '--port', String(port), '--recordings', join(folder, 'recordings'), '--every-frame', '--no-devices'];
   let { child, url: coming } = begin(feeler, folder, options(0));
   const url = await coming;
   return {
@@ -70,6 +70,21 @@ export async function serve_scene(feeler, write, ...options) {
   write(folder);
   const { child, url, said } = begin(feeler, folder, ['serve', join(folder, 'scene.json'), '--port', '0', '--no-devices', ...options]);
   return {
+    url: await url,
+    said,
+    close: async () => {
+      await end(child);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** feeler serve without a scene: { url, folder, said(), close() } */
+export async function serve_empty(feeler, ...options) {
+  const folder = mkdtempSync(join(tmpdir(), 'feeler-empty-'));
+  const { child, url, said } = begin(feeler, folder, ['serve', '--port', '0', '--no-devices', '--recordings', join(folder, 'recordings'), ...options]);
+  return {
+    folder,
     url: await url,
     said,
     close: async () => {

@@ -1,0 +1,85 @@
+"""Measures the package: call overhead, batches beside a plain loop of C calls, signed distances beside Open3D.
+
+Run: python benchmark.py [points]        (Open3D is used where it is installed)
+"""
+
+import sys
+import time
+
+import numpy as np
+
+import feeler
+from feeler import pair as pair_module
+from feeler._native import ffi, lib
+
+
+def torus(n: int) -> feeler.Mesh:
+    a, b = np.meshgrid(np.arange(n) * 2 * np.pi / n, np.arange(n) * 2 * np.pi / n, indexing="ij")
+    r = 0.15 + 0.02 * np.sin(7 * a) * np.cos(5 * b)
+    v = np.stack([(0.35 + r * np.cos(b)) * np.cos(a), (0.35 + r * np.cos(b)) * np.sin(a), r * np.sin(b)], -1)
+    i, k = np.meshgrid(np.arange(n), np.arange(n), indexing="ij")
+    p, q, s, t = i * n + k, (i + 1) % n * n + k, (i + 1) % n * n + (k + 1) % n, i * n + (k + 1) % n
+    return feeler.Mesh(v.reshape(-1, 3), np.concatenate([np.stack([p, q, s], -1), np.stack([p, s, t], -1)]).reshape(-1, 3))
+
+
+def best(work, rounds: int = 5) -> float:
+    times = []
+    for _ in range(rounds):
+        begin = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - begin)
+    return min(times)
+
+
+def overhead() -> None:
+    cube = feeler.Mesh.box((1, 1, 1))
+    pair, pose = feeler.Pair(cube, cube), np.array([3.0, 0, 0, 1, 0, 0, 0])
+    data, error = np.empty((), pair_module._RESULT), ffi.new("flr_error *")
+    here, there = ffi.from_buffer("flr_pose[]", pose), ffi.from_buffer("flr_batch_result[]", data)
+
+    def calls() -> None:
+        for _ in range(5000):
+            pair.query(pose)
+
+    def bare() -> None:
+        for _ in range(5000):
+            lib.flr_batch_poses(pair._pair, here, 1, pair._plain, pair._quiet, there, ffi.NULL, error)
+
+    print(f"call overhead of pair.query: {1e6 * (best(calls) - best(bare)) / 5000:.2f} us (bound 5)")
+
+
+def batch(count: int) -> None:
+    pair = feeler.Pair(torus(24), feeler.Mesh.box((0.1, 0.1, 0.1)))
+    rng = np.random.default_rng(1)
+    poses = np.zeros((count, 7))
+    poses[:, :3], poses[:, 3] = rng.uniform(-0.6, 0.6, (count, 3)), 1
+    data, error = np.empty(count, pair_module._RESULT), ffi.new("flr_error *")
+    options = ffi.new("flr_batch_options *")
+    here, there = ffi.from_buffer("flr_pose[]", poses), ffi.from_buffer("flr_batch_result[]", data)
+    in_c = best(lambda: lib.flr_batch_poses(pair._pair, here, count, pair._plain, options, there, ffi.NULL, error), 3)
+    in_python = best(lambda: pair.query(poses), 3)
+    print(f"{count} poses: {in_python:.3f} s, the same call in C {in_c:.3f} s: {in_python / in_c:.3f} times (bound 1.1)")
+
+
+def distances(count: int) -> None:
+    mesh = torus(224)
+    points = np.random.default_rng(1).uniform([-0.55, -0.55, -0.2], [0.55, 0.55, 0.2], (count, 3))
+    mesh.signed_distance(points[:10])
+    seconds = best(lambda: mesh.signed_distance(points))
+    print(f"signed distance of {count} points to {len(mesh.faces)} triangles: {1e3 * seconds:.0f} ms")
+    try:
+        import open3d
+    except ImportError:
+        print("Open3D is not installed")
+        return
+    scene = open3d.t.geometry.RaycastingScene()
+    scene.add_triangles(open3d.core.Tensor(mesh.vertices.astype(np.float32)), open3d.core.Tensor(np.array(mesh.faces)))
+    query = open3d.core.Tensor(points.astype(np.float32))
+    other = best(lambda: scene.compute_signed_distance(query), 3)
+    found = scene.compute_signed_distance(query).numpy()
+    print(f"Open3D: {1e3 * other:.0f} ms; differs by {np.abs(found - mesh.signed_distance(points)).max():.1e} m (single precision)")
+
+
+overhead()
+batch(100000 if len(sys.argv) < 2 else 2000)
+distances(int(sys.argv[1]) if len(sys.argv) > 1 else 1000000)

@@ -1,0 +1,35 @@
+/* from a path that is about right to one that is: exact moves from pose to pose, sliding along what is in the way */
+#include "plan/plan_tree.h"
+
+enum { MAX_STRIDE = 64 };
+
+size_t flr_plan_repair(flr_plan_worker *w, const flr_pose *poses, size_t count)
+{
+    flr_plan_tree *tree = &w->trees[0];
+    const flr_plan_space *s = w->space;
+    uint32_t node = 0;
+    size_t at = 0, stride = 8;
+    while (at + 1 < count && !w->no_memory) {
+        if (w->give_up(w->give_up_context)) return at;
+        const size_t next = at + stride < count ? at + stride : count - 1;
+        const double before = flr_plan_apart(s, tree->nodes[node].T, poses[next]);
+        const uint32_t kept = tree->count;
+        bool there;
+        const uint32_t end = flr_plan_extend(w, tree, node, poses[next], INFINITY, &there);
+        const double after = flr_plan_apart(s, tree->nodes[end].T, poses[next]);
+        const bool last = next + 1 == count;
+        if (there || (!last && after < 0.02 * s->size && after < 0.5 * before)) {
+            node = end, at = next;
+            if (stride < MAX_STRIDE) stride *= 2;
+        } else if (stride > 1) {
+            tree->count = kept;
+            stride = (next - at + 1) / 2 < stride ? (next - at + 1) / 2 : stride / 2;
+        } else {
+            return at;
+        }
+    }
+    if (at + 1 < count) return at;
+    w->found = true;
+    w->end[0] = node, w->end[1] = FLR_NONE;
+    return at;
+}

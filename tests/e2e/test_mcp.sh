@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# mcp: tools over standard input and output; limits of files, time and memory; the official SDK as a client
+source "$(dirname "$0")/common.sh"
+expect 0 feeler make ball --out ball
+export TMPDIR=$scratch/tmp
+mkdir "$TMPDIR"
+
+# asks REQUEST... : sets the file $scratch/out, one answer on each line
+asks() {
+  printf '%s\n' "$@" >"$scratch/requests"
+  timeout -k 5 "$limit" feeler mcp ball ${options:-} <"$scratch/requests" >"$scratch/out" 2>"$scratch/err"
+  code=$?
+}
+call() { printf '{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"%s","arguments":%s}}' "$1" "$2" "$3"; }
+# holds FILTER: of all answers as one array
+holds() { if jq -es "$1" "$scratch/out" >/dev/null; then pass; else fail "$1: $(head -c 900 "$scratch/out")"; fi; }
+
+# ---- a conversation ----
+asks '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{}}}' \
+  '{"jsonrpc":"2.0","method":"notifications/initialized"}' '' "$(call 1 clashes '{"file":"scene.json","clearance":"1mm"}')" \
+  "$(call 2 open_assembly '{"file":"../../secret"}')" '{"jsonrpc":"2.0","id":3,"method":"ping"}'
+[ "$code" = 0 ] && pass || fail "exit $code"
+holds 'length == 4 and .[0].result.serverInfo.name == "feeler" and .[3].result == {}'
+holds '.[1].result | .isError == false and (.content[0].text | fromjson | .findings == 1)'
+holds '.[2].result | .isError and (.content[0].text | contains("no such file"))'
+
+# ---- a message that is too long is skipped ----
+{ head -c 3000000 /dev/zero | tr '\0' 'x'; echo; echo '{"jsonrpc":"2.0","id":9,"method":"ping"}'; } >"$scratch/long"
+feeler mcp ball <"$scratch/long" >"$scratch/out"
+holds 'length == 2 and .[0].error.code == -32600 and .[1].id == 9'
+
+# ---- limits ----
+# a cube in a closed box: the search for a way out ends only when its time is up
+shell() { # FIRST LOW HIGH FACES...: a cube between two corners, whose vertices are numbered from FIRST on
+  local first=$1 a=$2 b=$3 i f
+  shift 3
+  for i in 0 1 2 3 4 5 6 7; do echo "v $((i & 1 ? b : a)) $((i & 2 ? b : a)) $((i & 4 ? b : a))"; done
+  for f in "$@"; do echo "f $(for i in $f; do echo -n "$((i + first)) "; done)"; done
+}
+out=('0 2 3 1' '4 5 7 6' '0 1 5 4' '2 6 7 3' '0 4 6 2' '1 3 7 5')
+in=('1 3 2 0' '6 7 5 4' '4 5 1 0' '3 7 6 2' '2 6 4 0' '5 7 3 1')
+shell 1 0 10 "${out[@]}" >ball/inner.obj
+{ shell 1 -20 30 "${out[@]}"; shell 9 -10 20 "${in[@]}"; } >ball/outer.obj
+echo '{"feeler": 1, "name": "closed", "parts": [{"name": "box", "file": "outer.obj"},
+  {"name": "cube", "file": "inner.obj", "moving": true}]}' >ball/closed.json
+options="--time 1" asks "$(call 1 removal_path '{"file":"closed.json","time":3600}')"
+holds '.[0].result | .isError and (.content[0].text | contains("stopped after 1 s"))'
+if [ "$sanitized" = no ]; then # a sanitizer takes terabytes of address space
+  options="--memory 20MiB" asks "$(call 1 clashes '{"file":"scene.json"}')"
+  holds '.[0].result.isError'
+fi
+[ -z "$(ls "$TMPDIR")" ] && pass || fail "folders are left behind: $(ls "$TMPDIR")"
+
+# ---- scenes name files of the folder only ----
+mkdir other && cp ball/ball.stl other/
+jq '.parts[0].file = "../other/ball.stl"' ball/scene.json >ball/trick.json
+asks "$(call 1 clashes '{"file":"trick.json"}')"
+holds '.[0].result | .isError and (.content[0].text | contains("no file in the folders"))'
+
+# ---- the command line ----
+expect 2 feeler mcp
+says 'a folder whose files may be read'
+expect 3 feeler mcp nowhere
+says 'nowhere: is no folder'
+
+# ---- the official client, where it can be had ----
+sdk=$build_dir/mcp
+if [ ! -d "$sdk/node_modules" ] && command -v npm >/dev/null; then
+  mkdir -p "$sdk" && cp "$source_dir"/tests/mcp/{package.json,package-lock.json,.npmrc} "$sdk/" &&
+    (cd "$sdk" && HOME=$sdk timeout 120 npm ci >"$scratch/npm" 2>&1) || rm -rf "$sdk/node_modules"
+fi
+if [ -d "$sdk/node_modules" ]; then
+  cp "$source_dir/tests/mcp/client.mjs" "$sdk/"
+  expect 0 node "$sdk/client.mjs" "$feeler" ball
+  [ "$(grep -c '^holds' "$scratch/out")" = 10 ] && pass || fail "the client: $(cat "$scratch/out" "$scratch/err")"
+else
+  echo "the official SDK is not installed and cannot be had from npm: left out"
+fi
+finish

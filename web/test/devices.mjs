@@ -1,0 +1,211 @@
+// Devices at the controller's machine, as the page shows and steers them: node test/devices.mjs --feeler PROGRAM [--arm STUB] [--shots FOLDER].
+// A SpaceMouse is simulated by its server spacenavd; an arm with force feedback by a stub of its vendor's library.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { find_chromium, frames, launch, new_page, open_page, until } from './browser.mjs';
+import { cube_stl } from './scene.mjs';
+import { serve_scene } from './serve.mjs';
+
+const option = (name) => (process.argv.includes(name) ? process.argv[process.argv.indexOf(name) + 1] : null);
+const feeler = resolve(option('--feeler') ?? '../build/feeler');
+const arm = option('--arm');
+const shots = option('--shots');
+if (!find_chromium()) {
+  console.log('there is no Chromium: the page is not tried');
+  process.exit(77);
+}
+if (shots) mkdirSync(shots, { recursive: true });
+let passed = 0;
+const failures = [], trouble = [];
+const check = (condition, what) => {
+  if (condition) passed++;
+  else failures.push(what);
+};
+const step = async (what, run) => {
+  try {
+    await run();
+    console.log(`  ${what}`);
+  } catch (error) {
+    failures.push(`${what}: ${error.message}`);
+  }
+};
+
+/** spacenavd: a push of the cap to everybody who listens, in counts */
+function spacenavd(path) {
+  const clients = new Set();
+  let now = [0, 0, 0, 0, 0, 0];
+  const send = () => {
+    const bytes = Buffer.alloc(32);
+    [0, ...now, 10].forEach((value, k) => bytes.writeInt32LE(value, 4 * k));
+    for (const client of clients) client.write(bytes);
+  };
+  const server = createServer((client) => {
+    clients.add(client);
+    client.on('error', () => undefined);
+    client.on('close', () => clients.delete(client));
+  });
+  server.listen(path);
+  const timer = setInterval(send, 20);
+  return {
+    /** right, up and away from the person */
+    push: (x, y, z) => {
+      now = [x, y, z, 0, 0, 0];
+      send();
+    },
+    close: () => {
+      clearInterval(timer);
+      for (const client of clients) client.destroy();
+      server.close();
+    },
+  };
+}
+
+function write(folder) {
+  const part = (name, size, position, moving) => {
+    writeFileSync(join(folder, `${name}.stl`), cube_stl([0, 0, 0], size));
+    return { name, file: `${name}.stl`, pose: { position }, moving };
+  };
+  writeFileSync(join(folder, 'scene.json'), JSON.stringify({ feeler: 1, name: 'devices', unit: 'mm', voxel: 10, parts: [part('base', 400, [0, 0, 0], false), part('top', 200, [0, 0, 500], true)] }));
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'feeler-spnav-'));
+const browser = await launch();
+const hand_at = (page) => page.evaluate(() => window.feeler.state.hands[0].T_world_hand.p);
+
+const mouse = spacenavd(join(folder, 'spnav.sock'));
+const server = await serve_scene(feeler, write, '--device', `spacemouse:socket=${join(folder, 'spnav.sock')}`);
+let page = await open_page(browser, `${server.url}?quality=low`, trouble);
+
+/** where a push to the right leads, in the world: unit */
+async function right() {
+  const from = await hand_at(page);
+  mouse.push(350, 0, 0);
+  await until(page, (p) => Math.hypot(...window.feeler.state.hands[0].T_world_hand.p.map((value, k) => value - p[k])) > 0.03, 'the hand moves', from);
+  mouse.push(0, 0, 0);
+  await frames(page, 100);
+  const to = await hand_at(page);
+  const way = to.map((value, k) => value - from[k]), n = Math.hypot(...way);
+  return way.map((value) => value / n);
+}
+
+await step('a push goes along the axes of the view, however that is turned', async () => {
+  await until(page, () => (window.feeler.state.hands[0].bits & 1) === 1, 'the SpaceMouse moves the first hand');
+  await page.locator('#view').focus();
+  const view_right = () => page.evaluate(() => {
+    const { p, target } = window.feeler.eye;
+    const [x, y] = [target[0] - p[0], target[1] - p[1]], n = Math.hypot(x, y);
+    return [y / n, -x / n, 0];
+  });
+  for (const key of ['1', '2', '0']) {
+    await page.keyboard.press(key);
+    await frames(page, 300); // the page has told how it is turned
+    const want = await view_right(), is = await right();
+    check(want.reduce((sum, value, k) => sum + value * is[k], 0) > 0.99, `view ${key}: right is ${want}, the hand went ${is}`);
+  }
+});
+
+await step('scale and axes can be changed, and nothing jumps', async () => {
+  await page.locator('details:has(#devices) > summary').click();
+  const scale = page.locator('.mapping input');
+  check(/automatic/.test(await scale.getAttribute('placeholder')), 'the scale is derived');
+  const derived = await page.evaluate(() => window.feeler.state.workspaces[0].scale);
+  check(Math.abs(derived - 3.2) < 1e-6, `800 mm by 250 mm: ${derived}`);
+  const before = await hand_at(page);
+  await scale.fill('0.5');
+  await scale.press('Enter');
+  await until(page, () => window.feeler.state.workspaces[0].scale === 0.5, 'the scale is 0.5');
+  await page.locator('.mapping select').first().selectOption('0');
+  await frames(page, 200);
+  check((await hand_at(page)).every((value, k) => Math.abs(value - before[k]) < 1e-9), 'the hand stays where it is');
+  const way = await right();
+  check(way[0] > 0.999, `right is the world's x: ${way}`);
+  // an impossible one is told
+  await scale.fill('-3');
+  await scale.press('Enter');
+  await page.locator('.toast', { hasText: 'from 0.001 to 1000' }).waitFor();
+  if (shots) await page.screenshot({ path: join(shots, 'mapping.png') });
+});
+
+await step('while C is down the hand stays', async () => {
+  await page.locator('#view').focus();
+  await page.keyboard.down('c');
+  await until(page, () => (window.feeler.state.workspaces[0].bits & 1) === 1, 'the clutch is held');
+  const before = await hand_at(page);
+  mouse.push(350, 0, 0);
+  await frames(page, 300);
+  mouse.push(0, 0, 0);
+  await frames(page, 100);
+  check((await hand_at(page)).every((value, k) => Math.abs(value - before[k]) < 1e-9), 'it stays');
+  await page.keyboard.up('c');
+  await until(page, () => (window.feeler.state.workspaces[0].bits & 1) === 0, 'let go');
+  check((await hand_at(page)).every((value, k) => Math.abs(value - before[k]) < 1e-9), 'and does not jump');
+});
+
+await page.close();
+await server.close();
+mouse.close();
+rmSync(folder, { recursive: true, force: true });
+
+if (arm) await step('an arm: its workspace is drawn, and the rate of the loop is told', async () => {
+  const shown = await serve_scene(feeler, write, '--device', `openhaptics:library=${resolve(arm)}`, '--mapping', 'boundary=bubble,clutch=1');
+  page = await open_page(browser, `${shown.url}?quality=low`, trouble);
+  try {
+    await until(page, () => document.body.classList.contains('technical'), 'a force device moves a hand');
+    check((await page.locator('#plots').isVisible()) && (await page.locator('#rate').isVisible()), 'plots and rate show');
+    await until(page, () => window.feeler.seen.workspaces.length === 1, 'the workspace is drawn');
+    const { half, scale } = await page.evaluate(() => window.feeler.state.workspaces[0]);
+    check(half.every((value) => value > 0) && scale > 1, `${half}, scale ${scale}`);
+    await page.locator('details:has(#devices) > summary').click();
+    check((await page.locator('.mapping select').nth(1).inputValue()) === '2' && (await page.locator('.mapping select').nth(2).inputValue()) === '2', 'bubble and clutch as the option says');
+    if (shots) await page.screenshot({ path: join(shots, 'arm.png') });
+  } finally {
+    await page.close();
+    await shown.close();
+  }
+});
+
+await step('a SpaceMouse at the page, by WebHID: pushed down, the selected part touches, and a gamepad rumbles', async () => {
+  const shown = await serve_scene(feeler, write);
+  page = await new_page(browser, { viewport: { width: 1120, height: 640 } });
+  await page.addInitScript(() => {
+    const device = Object.assign(new EventTarget(), { opened: false, productName: 'SpaceMouse Compact', open: async () => (device.opened = true) });
+    Object.defineProperty(navigator, 'hid', { value: Object.assign(new EventTarget(), { getDevices: async () => [device], requestDevice: async () => [device] }) });
+    window.push = (...counts) => {
+      const data = new DataView(new ArrayBuffer(2 * counts.length));
+      counts.forEach((value, k) => data.setInt16(2 * k, value, true));
+      device.dispatchEvent(Object.assign(new Event('inputreport'), { reportId: 1, data }));
+    };
+    window.lost = () => navigator.hid.dispatchEvent(new Event('disconnect'));
+    window.rumbles = [];
+    const pad = { connected: true, buttons: [], axes: [], vibrationActuator: { playEffect: async (kind, effect) => window.rumbles.push({ kind, ...effect }) } };
+    navigator.getGamepads = () => [pad];
+  });
+  try {
+    await page.goto(`${shown.url}?quality=low`);
+    await until(page, () => window.feeler?.connected && window.feeler.loaded && window.feeler.parts.every((part) => part.ready), 'the scene is shown');
+    await until(page, () => /SpaceMouse Compact/.test(document.getElementById('spacemouse-hint').textContent), 'it is found by itself');
+    await page.keyboard.press('1'); // from the front: down is down
+    const top = () => page.evaluate(() => window.feeler.parts.find((part) => part.name === 'top').pose.p);
+    const before = await top();
+    await page.evaluate(() => window.push(0, 0, 350, 0, 0, 0));
+    await until(page, () => window.feeler.contacts > 0, 'it touches');
+    await until(page, () => window.rumbles.length > 0 && window.feeler.feedback > 0, 'and that is felt');
+    const touching = await top();
+    check(touching[2] < before[2] - 0.05 && touching[2] > 0.29 && Math.abs(touching[0] - before[0]) < 0.03, `straight down to the base: ${touching}`);
+    check((await page.evaluate(() => window.rumbles[0])).strongMagnitude >= 0.5, 'the first touch is strong');
+    // unplugged while it was pushed: nothing goes on by itself
+    await page.evaluate(() => window.lost());
+    await until(page, () => window.feeler.holding === 4294967295, 'it is let go');
+  } finally {
+    await page.close();
+    await shown.close();
+  }
+});
+
+await browser.close();
+for (const line of trouble) failures.push(`console: ${line}`);
+for (const line of failures) console.log(`FAILED: ${line}`);
+console.log(`${passed} checks passed, ${failures.length} failed`);
+process.exit(failures.length ? 1 : 0);

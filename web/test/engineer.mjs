@@ -1,0 +1,162 @@
+// What an engineer sees who neither tunes the simulation nor has a force device, and placing parts by numbers: node test/engineer.mjs
+// --feeler PROGRAM [--shots FOLDER]. A cube stands 6 mm above another one.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { arrived, drag_by, find_chromium, find_part, launch, let_go, open_page, part_of, settled, take, until } from './browser.mjs';
+import { cube_stl } from './scene.mjs';
+import { serve_scene } from './serve.mjs';
+
+const option = (name) => (process.argv.includes(name) ? process.argv[process.argv.indexOf(name) + 1] : null);
+const feeler = resolve(option('--feeler') ?? '../build/feeler');
+const shots = option('--shots');
+if (!find_chromium()) {
+  console.log('there is no Chromium: the page is not tried');
+  process.exit(77);
+}
+if (shots) mkdirSync(shots, { recursive: true });
+let passed = 0;
+const failures = [], trouble = [];
+const check = (condition, what) => {
+  if (condition) passed++;
+  else failures.push(what);
+};
+const near = (a, b, within = 1e-6) => a.every((value, k) => Math.abs(value - b[k]) < within);
+
+function write(folder) {
+  const part = (name, size, position, moving) => {
+    writeFileSync(join(folder, `${name}.stl`), cube_stl([0, 0, 0], size));
+    return { name, file: `${name}.stl`, pose: { position }, moving };
+  };
+  const parts = [part('base', 40, [0, 0, 0], false), part('top', 20, [-5, -5, 36], true), part('post', 10, [60, 0, 0], false)];
+  writeFileSync(join(folder, 'scene.json'), JSON.stringify({ feeler: 1, name: 'engineer', unit: 'mm', voxel: 1, parts }));
+}
+
+const server = await serve_scene(feeler, write);
+const browser = await launch();
+const page = await open_page(browser, `${server.url}?quality=low`, trouble, { viewport: { width: 1180, height: 900 } });
+const step = async (what, run) => {
+  try {
+    await run();
+    console.log(`  ${what}`);
+  } catch (error) {
+    failures.push(`${what}: ${error.message}`);
+  }
+};
+const shot = async (name) => shots && page.screenshot({ path: join(shots, `${name}.png`) });
+const readout = () => page.locator('#clearance-value').textContent();
+
+await step('plots, the rate and numbers of the simulation are for experts', async () => {
+  await until(page, () => window.feeler.parts.every((part) => part.ready), 'ready');
+  for (const id of ['plots', 'rate', 'status', 'status-compute', 'status-fps', 'advanced-parameters', 'detail'])
+    check(await page.locator(`#${id}`).isHidden(), `#${id} is hidden`);
+  const seen = await page.evaluate(() => document.body.innerText);
+  check(!/\b(vox|pts|p99|layers?)\b/i.test(seen), `no word of the simulation: ${/.*\b(vox|pts|p99|layers?)\b.*/i.exec(seen)}`);
+  check(/^\d.* mm$/.test(await page.locator('#onset-slider-value').textContent()), 'where force begins is a length');
+  await page.keyboard.press('l');
+  check(await page.locator('#plots').isVisible(), 'L shows the plots');
+  await page.keyboard.press('l');
+  check(await page.locator('#plots').isHidden(), 'and hides them');
+  await page.locator('#show-expert').check();
+  await until(page, () => document.body.classList.contains('technical'), 'expert');
+  check((await page.locator('#plots').isHidden()) && (await page.locator('#rate').isVisible()) && (await page.locator('#status-compute').isVisible()), 'experts see the rate; the plots stay as they were chosen');
+  await page.locator('#show-expert').uncheck();
+  await until(page, () => !document.body.classList.contains('technical'), 'no expert');
+  // what stops work is told to everybody
+  await page.locator('#view').focus();
+  await page.keyboard.press(' ');
+  await page.locator('#rate', { hasText: 'paused' }).waitFor({ state: 'visible' });
+  await page.keyboard.press(' ');
+  await page.locator('#rate').waitFor({ state: 'hidden' });
+});
+
+await step('a force says nothing that its distance contradicts, and only the touched area is red', async () => {
+  await page.keyboard.press('1'); // from the front: dragging moves in x and z
+  const place = await take(page, 'top');
+  await drag_by(page, place, [0, 0, -0.02]);
+  await until(page, () => window.feeler.contacts > 0, 'it is stopped');
+  await until(page, () => window.feeler.gap !== null && / mm ± /.test(document.getElementById('clearance-value').textContent), 'an exact figure');
+  check(!/touching/.test(await readout()), `no "touching" beside a distance: ${await readout()}`);
+  await until(page, () => /force acts/.test(document.getElementById('exact-value').textContent), 'it is said that force acts');
+  await until(page, () => window.feeler.seen.patches.length > 0, 'places are red');
+  const { patches, patched } = await page.evaluate(() => window.feeler.seen);
+  check(patches.every(([x, y, z]) => x > -0.021 && x < 0.021 && y > -0.021 && y < 0.021 && Math.abs(z - 0.02) < 0.004), `on the base, under the cube: ${patches}`);
+  const base = (await part_of(page, 'base')).part;
+  check(patched.length === 1 && patched[0] === base, `only the touched part: ${patched}`);
+  await shot('touch');
+  await let_go(page);
+});
+
+await step('after undo no distance of before is shown', async () => {
+  // whenever the part stands still, the figure is that of its place
+  await page.evaluate(() => {
+    const wrong = (window.wrong = []);
+    let stood = null, since = 0;
+    window.watching = setInterval(() => {
+      const { p } = window.feeler.parts.find((part) => part.name === 'top').pose;
+      const shown = /^(\d+\.\d+) mm ± (\d+\.\d+)$/.exec(document.getElementById('clearance-value').textContent);
+      if (!stood || p.some((value, k) => value !== stood[k])) since = window.feeler.looks;
+      stood = p;
+      // the page has looked at that state and written what it knows
+      if (shown && window.feeler.looks > since + 1 && Math.abs(Number(shown[1]) - (1000 * p[2] - 30)) > Number(shown[2]) + 0.01) wrong.push(`${shown[0]} at ${1000 * p[2] - 30}`);
+    }, 40);
+  });
+  await page.keyboard.press('u');
+  await until(page, () => Math.abs(window.feeler.parts.find((part) => part.name === 'top').pose.p[2] - 0.036) < 1e-9, 'undone');
+  await page.locator('#exact-button').click();
+  await until(page, () => /^6\.000 mm ± 0\.001$/.test(document.getElementById('clearance-value').textContent), 'the true distance');
+  const wrong = await page.evaluate(() => (clearInterval(window.watching), window.wrong));
+  check(wrong.length === 0, `figures of a place that was left: ${wrong.slice(0, 3)}`);
+});
+
+await step('a part is placed by numbers, along the axes, in line with another, and where one clicks', async () => {
+  await page.locator('#parts .part-pick', { hasText: 'top' }).click();
+  await page.locator('#placement-card summary').click();
+  await until(page, () => document.getElementById('place-z').value === '36', 'the fields show where it is');
+  const moved = async (what, run, p, q) => {
+    await run();
+    await until(page, ([to, turned]) => {
+      const { pose } = window.feeler.parts.find((part) => part.name === 'top');
+      return to.every((value, k) => Math.abs(value - pose.p[k]) < 1e-6) && (!turned || Math.abs(turned.reduce((sum, value, k) => sum + value * pose.q[k], 0)) > 1 - 1e-9);
+    }, what, [p, q]);
+  };
+  const type = (id, value) => async () => {
+    await page.locator(id).fill(value);
+    await page.locator(id).press('Enter');
+  };
+  await moved('a position', type('#place-x', '12.5'), [0.0125, -0.005, 0.036]);
+  await moved('a rotation', type('#turn-z', '30'), [0.0125, -0.005, 0.036], [Math.cos(Math.PI / 12), 0, 0, Math.sin(Math.PI / 12)]);
+  await until(page, () => document.getElementById('turn-z').value === '30' && document.getElementById('turn-x').value === '0', 'the fields follow');
+  await shot('placement');
+  await moved('along the axes', () => page.locator('#snap-axes').click(), [0.0125, -0.005, 0.036], [1, 0, 0, 0]);
+  check(await page.locator('#align-x').isDisabled(), 'nothing to align with yet');
+  await page.locator('#align-with').selectOption({ label: 'base' });
+  await moved('in line along x', () => page.locator('#align-x').click(), [0, -0.005, 0.036]);
+  await moved('and along y', () => page.locator('#align-y').click(), [0, 0, 0.036]);
+  // on the post: its top is at z = 5 mm
+  await page.keyboard.press('0');
+  await page.locator('#place-at').click();
+  const place = await find_part(page, 'post');
+  await page.mouse.click(place.x, place.y);
+  await until(page, () => window.feeler.parts.find((part) => part.name === 'top').pose.p[0] > 0.05, 'it is put on the post');
+  const [x, y, z] = (await part_of(page, 'top')).pose.p;
+  check(near([x, y, z - 0.01], place.at, 1e-4), `stands on the place: ${[x, y, z]} over ${place.at}`);
+  check((await page.locator('#place-at').getAttribute('aria-pressed')) === 'false', 'once');
+  // what cannot be is told and changes nothing; undo takes placements back
+  await page.locator('#place-x').fill('');
+  await page.locator('#place-x').press('Enter');
+  await until(page, () => Number(document.getElementById('place-x').value) > 50, 'an empty field is filled in again');
+  await page.locator('#view').focus();
+  await page.keyboard.press('u');
+  await until(page, () => Math.abs(window.feeler.parts.find((part) => part.name === 'top').pose.p[0]) < 1e-6, 'undone');
+  // a fixed part is not placed, and says why
+  await page.locator('#parts .part-pick', { hasText: 'base' }).click();
+  await until(page, () => document.getElementById('place-x').disabled && /movable/.test(document.getElementById('placement-hint').textContent), 'a fixed part says why not');
+});
+
+await page.close();
+await browser.close();
+await server.close();
+for (const line of trouble) failures.push(`console: ${line}`);
+for (const line of failures) console.log(`FAILED: ${line}`);
+console.log(`${passed} checks passed, ${failures.length} failed`);
+process.exit(failures.length ? 1 : 0);
