@@ -106,6 +106,10 @@ FLR_API void flr_sim_advance(flr_sim *sim, int64_t duration_ns);
 /* Sets a node's clocks ahead of the simulation's; at most forward from what they were. */
 FLR_API void flr_sim_set_clock(flr_env *node, int64_t ahead_ns);
 
+/* Interrupts the node's thread for that long, once, at the start of its next flr_udp_receive: what a busy machine does between
+ * two lines of a program. Packets that arrive meanwhile are received. */
+FLR_API void flr_sim_interrupt(flr_env *node, int64_t duration_ns);
+
 /* One step of a node's program: does what is to be done now and returns the time, by its own
  * flr_clock_ns(), at which it wants to be called again at the latest; INT64_MAX: only when
  * something arrives. */

@@ -224,6 +224,12 @@ void flr_sim_set_clock(flr_env *env, int64_t ahead_ns)
     node->ahead_ns = ahead_ns;
 }
 
+void flr_sim_interrupt(flr_env *env, int64_t duration_ns)
+{
+    FLR_ASSERT(duration_ns >= 0);
+    node_of(env)->interrupt_ns = duration_ns;
+}
+
 void flr_sim_set_program(flr_env *env, flr_sim_program program, void *context)
 {
     sim_node *node = node_of(env);

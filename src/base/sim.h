@@ -125,6 +125,7 @@ struct sim_node {
     uint64_t crashes;
     int group;
     int64_t ahead_ns;
+    int64_t interrupt_ns; /* at the next receive */
     uint16_t next_port;
     sim_socket *sockets;
     sim_link *links; /* one for each node */

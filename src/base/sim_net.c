@@ -311,8 +311,11 @@ int flr_sim_udp_receive(flr_socket *base, flr_address *from, void *bytes, size_t
                         size_t *got)
 {
     sim_socket *socket = (sim_socket *)base;
-    flr_sim *sim = ((sim_node *)base->env)->sim;
+    sim_node *node = (sim_node *)base->env;
+    flr_sim *sim = node->sim;
     if (socket->dead) return ENETDOWN;
+    if (node->interrupt_ns > 0) flr_sim_move_to(sim, sim->now_ns + node->interrupt_ns);
+    node->interrupt_ns = 0;
     flr_sim_settle(sim);
     while (socket->first) {
         sim_datagram *datagram = socket->first;

@@ -342,8 +342,7 @@ static bool next_pending(flr_connections *connections, flr_connections_event *ev
 
 bool flr_connections_next(flr_connections *connections, flr_connections_event *event)
 {
-    int64_t now = flr_clock_ns(connections->env);
-    flr_connections_count(connections, now);
+    flr_connections_count(connections, flr_clock_ns(connections->env));
     for (;;) {
         if (connections->attention) {
             if (next_pending(connections, event)) return true;
@@ -360,6 +359,9 @@ bool flr_connections_next(flr_connections *connections, flr_connections_event *e
         if (flr_udp_receive(connections->socket, &from, connections->packet,
                             sizeof connections->packet, &size, NULL) != FLR_OK)
             return false;
+        // after it was received: an earlier time would make the round trip shorter than the way itself where this thread is
+        // interrupted in between
+        int64_t now = flr_clock_ns(connections->env);
         connections->budget--;
         if (size < FLR_PACKET_HEAD || connections->packet[2] || connections->packet[3] ||
             (connections->packet[1] != FLR_PACKET_VERSION &&

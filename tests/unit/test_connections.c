@@ -504,6 +504,41 @@ static void test_measures(void **state)
     flr_wire_end(&wire);
 }
 
+/* as step_states, on a machine that interrupts the thread for up to 15 ms now and then */
+static int64_t step_interrupted(flr_wire_side *side, int64_t now)
+{
+    int64_t next = step_states(side, now);
+    uint64_t dice = (uint64_t)now * 0x9e3779b97f4a7c15u;
+    if (dice >> 62 == 0)
+        flr_sim_interrupt(side->env, (int64_t)((dice >> 32) % (uint64_t)(15 * FLR_SIM_MS)));
+    return next;
+}
+
+static void test_measures_interrupted(void **state)
+{
+    (void)state;
+    flr_sim_def def = flr_default_sim_def();
+    def.network.delay_ns = 23 * FLR_SIM_MS;
+    def.network.jitter_ns = 10 * FLR_SIM_MS;
+    flr_wire wire;
+    flr_wire_begin(&wire, 2, &def, NULL);
+    int64_t next[2] = {0, 0};
+    for (int i = 0; i < 2; i++)
+        wire.sides[i].context = &next[i], wire.sides[i].on_step = step_interrupted;
+    flr_wire_join(&wire, 5);
+    flr_wire_run(&wire, 20);
+    for (int i = 0; i < 2; i++) {
+        flr_connections_info info;
+        assert_true(
+            flr_connections_get(wire.sides[i].connections, wire.sides[i].connection, &info));
+        // no round trip is shorter than the way, and the clocks, which are one, differ by no more than the bound
+        assert_gt(info.rtt_least, 0.0459);
+        assert_le(llabs(info.offset_ns), info.offset_wrong_ns);
+        assert_lt(llabs(info.offset_ns), 5 * FLR_SIM_MS);
+    }
+    flr_wire_end(&wire);
+}
+
 /* ---- the same seed, the same bits ---- */
 
 static uint64_t run_seed(uint64_t seed)
@@ -592,13 +627,21 @@ static void test_alloc(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_opens),         cmocka_unit_test(test_bad_network),
-        cmocka_unit_test(test_worst_network), cmocka_unit_test(test_transfer),
-        cmocka_unit_test(test_bandwidth),     cmocka_unit_test(test_both_call),
-        cmocka_unit_test(test_wrong_token),   cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_bad_defs),      cmocka_unit_test(test_silence),
-        cmocka_unit_test(test_called_again),  cmocka_unit_test(test_measures),
-        cmocka_unit_test(test_repeats),       cmocka_unit_test(test_alloc),
+        cmocka_unit_test(test_opens),
+        cmocka_unit_test(test_bad_network),
+        cmocka_unit_test(test_worst_network),
+        cmocka_unit_test(test_transfer),
+        cmocka_unit_test(test_bandwidth),
+        cmocka_unit_test(test_both_call),
+        cmocka_unit_test(test_wrong_token),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_bad_defs),
+        cmocka_unit_test(test_silence),
+        cmocka_unit_test(test_called_again),
+        cmocka_unit_test(test_measures),
+        cmocka_unit_test(test_measures_interrupted),
+        cmocka_unit_test(test_repeats),
+        cmocka_unit_test(test_alloc),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
