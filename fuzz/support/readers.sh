@@ -3,6 +3,7 @@
 # each has had COUNT executions (default 10^8), and prints a table. KIT holds fast/ and asan/ (fuzz_FAMILY; either may be
 # missing), corpus/FAMILY and FAMILY.dict. Findings are kept in OUTDIR/findings; the exit status is 1 where there are any.
 # Needs bash, awk and flock alone, so that a folder with KIT and this file runs on any machine.
+# FLR_FUZZ_BEFORE: a file with "FAMILY EXECUTIONS" of earlier runs, line by line: they count towards COUNT.
 set -u
 kit=$(cd "${1:?KIT}" && pwd) seconds=${2:?SECONDS} out=${3:?OUTDIR} count=${4:-100000000} seed=${5:-1}
 # the share of time of each family, by how long 10^8 executions take; one of FLR_FUZZ_READERS that is not listed gets 10
@@ -24,12 +25,19 @@ sum() { cat "$1" 2>/dev/null || echo 0; }
 # add FILE NUMBER, while the lock is held
 add() { echo $(($(sum "$1") + $2)) >"$1.new" && mv "$1.new" "$1"; }
 
+# had FAMILY: executions so far, in this run and, where FLR_FUZZ_BEFORE says so, before it
+had() {
+  local before=0
+  [ -z "${FLR_FUZZ_BEFORE:-}" ] || before=$(awk -v family="$1" '$1 == family { sum += $2 } END { printf "%d", sum }' "$FLR_FUZZ_BEFORE")
+  echo $((before + $(sum "$out/count/$1.fast") + $(sum "$out/count/$1.asan")))
+}
+
 # Which family is next: of those that are not through the one with the least time for its share; "-": none is left.
 choose() {
   local best=- least=999999999 pair family share used
   for pair in $families; do
     family=${pair%:*} share=${pair#*:}
-    [ $(($(sum "$out/count/$family.fast") + $(sum "$out/count/$family.asan"))) -lt "$count" ] || continue
+    [ "$(had "$family")" -lt "$count" ] || continue
     used=$((1000 * $(sum "$out/count/$family.slices") / share))
     [ "$used" -lt "$least" ] && best=$family least=$used
   done
@@ -48,7 +56,7 @@ one() {
   [ -f "$kit/$family.dict" ] && options+=("-dict=$kit/$family.dict")
   while left=$((until - $(date +%s))) && [ "$left" -gt 0 ]; do
     # at most what is missing, in case that is little
-    runs=$((count - $(sum "$out/count/$family.fast") - $(sum "$out/count/$family.asan")))
+    runs=$((count - $(had "$family")))
     [ "$runs" -gt 0 ] || return 0
     "${loader[@]}" "$kit/$build/fuzz_$family" -max_total_time="$left" -runs="$runs" -max_len="$length" -timeout=10 \
       -rss_limit_mb=2048 -entropic=0 -reload=0 -print_final_stats=1 -seed="$((seed * 100000 + $3 * 1000 + $4))" \

@@ -101,7 +101,7 @@ flr_link_timing_times flr_link_timing_sent(flr_link_timing *pulse, int64_t now, 
     pulse->out.packets++;
     flr_link_timing_times times = {.sent_ns = now};
     int64_t held = (now - pulse->newest_here_ns) / 1000;
-    if (pulse->newest_here_ns > 0 && held < UINT32_MAX) {
+    if (pulse->newest_here_ns > 0 && held >= 0 && held < UINT32_MAX) {
         times.echo_ns = pulse->newest_ns;
         times.held_us = (uint32_t)held;
     }

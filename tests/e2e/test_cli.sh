@@ -234,6 +234,13 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
   says 'readonly/new: no permission'
   expect 1 $as_nobody info "$ball" --png "$scratch/nobody/readonly/x.png"
   holds "$scratch/nobody/readonly"
+  # a cache that cannot be written is reported, and the controller starts without one; so does one without a home
+  chmod 644 "$scratch/ball"/*
+  for cache in "FEELER_CACHE=$scratch/nobody/readonly" "FEELER_CACHE=$scratch/nobody/readonly/cache" HOME=/nonexistent; do
+    expect 0 env "$cache" $as_nobody serve "$scratch/ball/scene.json" --port 0 --no-devices --seconds 0.2
+    says 'the cache cannot be written, so voxels are not kept'
+  done
+  holds "$scratch/nobody/readonly"
   cd "$scratch/here"
 fi
 

@@ -188,7 +188,6 @@ json '.error.exit == 2'
 
 # ---- the benchmark: culling hardly ever looks at more ----
 if [ "$sanitized" = no ]; then
-  limit=120
   mkdir plots slide
   expect 0 feeler bench smooth --divide 4 --repeat 1 --json --plots slide
   json '(.cost | length) == 8 and (.slide | length) == 2 and .slide[1].jump < .slide[0].jump / 5'

@@ -42,7 +42,7 @@ expect 0 feeler study study.json --out shards --shard 3/3
 cmp -s whole/table.csv shards/table.csv && pass || fail "shards: another table"
 if command -v mpirun >/dev/null; then
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-  timeout 120 mpirun --oversubscribe -n 4 "$(command -v feeler)" study study.json --out ranks >/dev/null 2>&1
+  timeout "$limit" mpirun --oversubscribe -n 4 "$(command -v feeler)" study study.json --out ranks >/dev/null 2>&1
   cmp -s whole/table.csv ranks/table.csv && pass || fail "ranks: another table"
   [ -z "$(ls ranks/claims)" ] && pass || fail "claims are left"
 fi

@@ -9,7 +9,7 @@ feeler make ball --out ball --quiet || { fail "there is no scene"; finish; }
 run "$hold" 'is loaded' 300 feeler serve ball/scene.json --port 0 --no-devices --seconds 250
 [ "$code" = 77 ] && exit 77
 [ "$code" = 4 ] && pass || fail "a control thread that hangs: exit $code, not 4"
-says '^[0-9TZ:.-]+ error: the control thread did nothing for 2\.[0-9] s while .*; all forces were brought to zero, and feeler ends with exit code 4$'
+says '^[0-9TZ:.-]+ error: the control thread did nothing for ([2-9]|[0-9]{2,})\.[0-9] s while .*; all forces were brought to zero, and feeler ends with exit code 4$'
 [ "$(grep -c 'control thread' "$scratch/err")" = 1 ] && pass || fail "the reason is there more than once"
 
 # the whole process is stopped for longer than that: it goes on, also on a machine that is busy
@@ -68,7 +68,7 @@ opening = (b"GET /ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnec
            b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n")
 # each is a line of the log, and they come faster than they are written: other numbers, other lines
 end, clients = time.monotonic() + 8, 0
-while time.monotonic() < end and run.poll() is None:
+while (time.monotonic() < end or clients <= 100) and run.poll() is None:
     for _ in range(50):
         try:
             with socket.create_connection(("127.0.0.1", port), 60) as s:

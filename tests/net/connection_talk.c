@@ -65,8 +65,10 @@ static void say(const char *what, const flr_connections_event *event)
     fflush(stdout);
 }
 
-static void hear(const flr_connections_event *event, int64_t now)
+static void hear(const flr_connections_event *event)
 {
+    // read after the packet came: this thread may be interrupted at any line
+    int64_t now = flr_clock_ns(env);
     talk *with = find(event->connection);
     switch (event->kind) {
     case FLR_CONNECTIONS_OPEN:
@@ -157,7 +159,7 @@ static void run(double seconds, double rate)
             message_ns = now, wake = now;
     while (!stopped && (now = flr_clock_ns(env)) < end) {
         flr_connections_event event;
-        while (flr_connections_next(connections, &event)) hear(&event, now);
+        while (flr_connections_next(connections, &event)) hear(&event);
         for (int i = 0; i < address_count; i++) {
             if (!calls[i] && now >= call_ns[i])
                 calls[i] = flr_connections_connect(connections, addresses[i], NULL, 0);

@@ -50,7 +50,7 @@ static void begin(flr_test_server *server, void (*change)(flr_service_def *def),
              0.05);
     /* both are there before anybody comes */
     flr_engine *engine = flr_service_engine(server->service);
-    int64_t end = flr_clock_ns(flr_env_real()) + INT64_C(20000000000);
+    int64_t end = flr_clock_ns(flr_env_real()) + INT64_C(600000000000);
     while (flr_engine_jobs(engine) > 0 && flr_clock_ns(flr_env_real()) < end) {
         flr_engine_service(engine);
         flr_sleep_until(flr_env_real(), flr_clock_ns(flr_env_real()) + 1000000);

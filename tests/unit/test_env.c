@@ -535,7 +535,7 @@ static flr_address loopback(const char *text)
 static flr_result wait_for(flr_socket *socket, unsigned wanted)
 {
     flr_wait wait = {socket, wanted, 0};
-    flr_result result = flr_env_wait(env, &wait, 1, flr_clock_ns(env) + 5000000000, &error);
+    flr_result result = flr_env_wait(env, &wait, 1, flr_clock_ns(env) + 300000000000, &error);
     assert_int_equal(wait.ready & ~wanted, 0);
     assert_int_equal(wait.ready != 0, result == FLR_OK);
     return result;

@@ -130,6 +130,22 @@ static void test_lies(void **state)
     }
 }
 
+/* a packet that is sent with a time from before the last one came is no answer to it: it was held for less than nothing */
+static void test_sent_before_it_came(void **state)
+{
+    (void)state;
+    flr_link_timing pulse;
+    flr_link_timing_begin(&pulse, 1);
+    flr_link_timing_times first = {.sent_ns = 5 * ms};
+    flr_link_timing_came(&pulse, 30 * ms, 1, &first, 10);
+    flr_link_timing_times times = flr_link_timing_sent(&pulse, 29 * ms, 10);
+    assert_int_equal(times.echo_ns, 0);
+    assert_int_equal(times.held_us, 0);
+    times = flr_link_timing_sent(&pulse, 31 * ms, 10);
+    assert_int_equal(times.echo_ns, 5 * ms);
+    assert_int_equal(times.held_us, 1000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -137,6 +153,7 @@ int main(void)
         cmocka_unit_test(test_uneven),
         cmocka_unit_test(test_jitter),
         cmocka_unit_test(test_lies),
+        cmocka_unit_test(test_sent_before_it_came),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -352,7 +352,7 @@ static void read_ahead(uint32_t depth)
     flr_world *world = make_world(flr_pager_table(pager));
     assert_ok(flr_pager_start(pager, &error), error);
     flr_world_frame frame = {0};
-    int64_t end = flr_clock_ns(def.env) + INT64_C(20000000000);
+    int64_t end = flr_clock_ns(def.env) + INT64_C(600000000000);
     for (int i = 0; i < FRAMES; i++) {
         flr_world_input in = input_at(i, FRAMES);
         step_until_there(world, &in, &frame, end);

@@ -50,7 +50,7 @@ static int read_all(flr_env *env, flr_file *file, unsigned depth, bool *at_once)
         uint64_t id;
         size_t got;
         flr_result result =
-            flr_reads_take(reads, flr_clock_ns(env) + INT64_C(20000000000), &id, &got, &error);
+            flr_reads_take(reads, flr_clock_ns(env) + INT64_C(600000000000), &id, &got, &error);
         if (result != FLR_OK || id >= PIECES) return 3;
         have[id] += got;
         if (got == 0 || have[id] == PIECE) {

@@ -38,7 +38,7 @@ static char *until_closed(const char *request, size_t size)
     char *text = calloc(1, capacity);
     for (;;) {
         struct pollfd wait = {.fd = s, .events = POLLIN};
-        assert_int_equal(poll(&wait, 1, 20000), 1);
+        assert_int_equal(poll(&wait, 1, 600000), 1);
         ssize_t count = recv(s, text + got, capacity - 1 - got, 0);
         if (count <= 0) break;
         got += (size_t)count;
@@ -118,7 +118,7 @@ static int code_after(const uint8_t *frame, size_t size)
     flr_message message;
     assert_true(flr_test_ws_open(&ws, server.port, NULL, NULL));
     assert_int_equal(send(ws.socket, frame, size, MSG_NOSIGNAL), size);
-    while (flr_test_ws_receive(&ws, 20, &message)) {}
+    while (flr_test_ws_receive(&ws, 600, &message)) {}
     int code = ws.close_code;
     flr_test_ws_close(&ws);
     healthy();
@@ -158,9 +158,9 @@ static void test_half_open(void **state)
     enum { COUNT = 200 };
     int sockets[COUNT];
     flr_test_ws ws;
-    /* a machine may be busy with others for some seconds, but hardly three times */
+    /* a machine may be busy with others for some seconds, but hardly ten times */
     double seconds = wait_beside(sockets, COUNT, &ws);
-    for (int i = 0; i < 2 && seconds > 8; i++) {
+    for (int i = 0; i < 9 && seconds > 8; i++) {
         flr_test_ws_close(&ws);
         for (int k = 0; k < COUNT; k++) close(sockets[k]);
         seconds = wait_beside(sockets, COUNT, &ws);
