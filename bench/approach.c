@@ -148,7 +148,7 @@ static flr_spheres_result frame(const flr_approach *a, flr_body *body, flr_coupl
     return found;
 }
 
-/* Once along the way; times are those of the last of each step's frames. */
+/* Once along the path; times are those of the last of each step's frames. */
 static void respond_once(const flr_approach *a, const flr_model_path *path, flr_body body,
                          flr_coupling coupling, flr_approach_trace *trace)
 {

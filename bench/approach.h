@@ -21,7 +21,7 @@ typedef struct flr_approach {
     double build_seconds; /* of the octrees */
 } flr_approach;
 
-/* one way, step by step: what the paper plots */
+/* one path, step by step: what the paper plots */
 typedef struct flr_approach_trace {
     double distance[FLR_APPROACH_STEPS]; /* mm, between the parts' origins */
     double pairs[FLR_APPROACH_STEPS];
@@ -36,19 +36,19 @@ flr_result flr_approach_make(flr_env *env, const flr_model *model, double voxel,
                              flr_approach *approach, flr_error *error);
 void flr_approach_free(flr_approach *approach);
 
-/* Where both are at one of FLR_APPROACH_STEPS steps of the way. */
+/* Where both are at one of FLR_APPROACH_STEPS steps of the path. */
 void flr_approach_sides(const flr_approach *approach, const flr_model_path *path, size_t step,
                         int view, flr_spheres_side *bracket, flr_spheres_side *knot);
 
-/* Room for all that is found on these ways. */
+/* Room for all that is found on these paths. */
 flr_spheres_def flr_approach_room(void);
 
-/* Along the way as it is prepared, into deep overlap. Each step is asked `repeat` times, the least time counts. */
+/* Along the path as it is prepared, into deep overlap. Each step is asked `repeat` times, the least time counts. */
 void flr_approach_follow(const flr_approach *approach, const flr_model_path *path, int view,
                          const flr_spheres_params *params, unsigned repeat,
                          flr_approach_trace *trace);
 
-/* The same with a hand that goes along the way and holds the bracket, which is stopped by the knot. The whole way is gone
+/* The same with a hand that goes along the path and holds the bracket, which is stopped by the knot. The whole path is gone
  * `repeat` times. */
 flr_result flr_approach_respond(const flr_approach *approach, const flr_model *model,
                                 const flr_model_path *path, unsigned repeat,

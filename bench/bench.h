@@ -91,7 +91,7 @@ flr_bench_subject flr_bench_collaboration;
 /* Probes: a hand strokes the scenario's five models: time by kind of query, by method; how cost grows with triangles. */
 flr_bench_subject flr_bench_probes;
 
-/* Sphere trees: figures 3 to 6 of their paper along random ways into contact; beside the shell engine at the same poses. */
+/* Sphere trees: figures 3 to 6 of their paper along random paths into contact; beside the shell engine at the same poses. */
 flr_bench_subject flr_bench_approach;
 /* Whole motions: a part in a rough hand, a ball in its socket, the actuator's way out; times, contacts, penetration. */
 flr_bench_subject flr_bench_motions;

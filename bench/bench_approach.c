@@ -1,4 +1,4 @@
-/* approach: implicit sphere trees along random ways into contact, figures 3 to 6 of their paper, and the shell engine at
+/* approach: implicit sphere trees along random paths into contact, figures 3 to 6 of their paper, and the shell engine at
  * the same poses */
 #include <math.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ typedef struct bench_approach_job {
     FILE *out;
     flr_model model;
     flr_approach sizes[BENCH_APPROACH_SIZES];
-    size_t ways;                /* that are looked at */
+    size_t paths;               /* that are looked at */
     flr_approach_trace *traces; /* [LINES] */
 } bench_approach_job;
 
@@ -129,7 +129,7 @@ static void tell_trees(const bench_approach_job *j)
     if (json) fputs("]", j->out);
 }
 
-/* One line of a figure: sums along the way and the largest step. */
+/* One line of a figure: sums along the path and the largest step. */
 static void tell_trace(const bench_approach_job *j, const char *name, const flr_approach_trace *t,
                        bool first)
 {
@@ -162,7 +162,7 @@ static flr_result end_figure(const bench_approach_job *j, const char *key, const
     return plot_figure(j, key, title, names, lines, error);
 }
 
-/* Figures 3 and 4: one way at several resolutions. */
+/* Figures 3 and 4: one path at several resolutions. */
 static flr_result resolutions(bench_approach_job *j, bool response, flr_error *error)
 {
     char texts[BENCH_APPROACH_SIZES][16];
@@ -212,31 +212,31 @@ static flr_result optimisations(bench_approach_job *j, flr_error *error)
     return result;
 }
 
-/* Figure 6: random ways, stopped by impulses. */
-static flr_result random_ways(bench_approach_job *j, flr_error *error)
+/* Figure 6: random paths, stopped by impulses. */
+static flr_result random_paths(bench_approach_job *j, flr_error *error)
 {
-    static const char *const title = "random ways, stopped by impulses (figure 6)";
+    static const char *const title = "random paths, stopped by impulses (figure 6)";
     char texts[LINES][32];
     const char *names[LINES];
     begin_figure(j, "random", title);
     flr_result result = FLR_OK;
-    for (size_t i = 0; i < j->ways && result == FLR_OK; i++) {
-        snprintf(texts[i], sizeof texts[i], "way %zu", i);
+    for (size_t i = 0; i < j->paths && result == FLR_OK; i++) {
+        snprintf(texts[i], sizeof texts[i], "path %zu", i);
         names[i] = texts[i];
         result = flr_approach_respond(&j->sizes[MIDDLE], &j->model, &j->model.paths[i],
                                       j->options->repeat, &j->traces[i], error);
         if (result == FLR_OK) tell_trace(j, names[i], &j->traces[i], i == 0);
     }
-    return result == FLR_OK ? end_figure(j, "random", title, names, j->ways, error) : result;
+    return result == FLR_OK ? end_figure(j, "random", title, names, j->paths, error) : result;
 }
 
 /* ---- beside the shell engine ---- */
 
-/* All ways, the same poses for both. */
+/* All paths, the same poses for both. */
 static flr_result beside_shell(bench_approach_job *j, flr_error *error)
 {
     bool json = j->options->json;
-    size_t count = j->ways * FLR_APPROACH_STEPS;
+    size_t count = j->paths * FLR_APPROACH_STEPS;
     double *us = malloc(2 * count * sizeof *us);
     if (!us) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
     fputs(json ? ", \"engines\": ["
@@ -247,7 +247,7 @@ static flr_result beside_shell(bench_approach_job *j, flr_error *error)
     for (int s = 0; s < BENCH_APPROACH_SIZES; s++) {
         size_t touching = 0;
         double nearest[5] = {-INFINITY};
-        for (size_t w = 0; w < j->ways; w++) {
+        for (size_t w = 0; w < j->paths; w++) {
             flr_spheres_params params = flr_default_spheres_params();
             flr_approach_trace *t = j->traces;
             flr_approach_follow(&j->sizes[s], &j->model.paths[w], 0, &params, j->options->repeat,
@@ -301,18 +301,18 @@ typedef struct shared_step {
         asking_us[POOLS]; /* the least; of the asking thread, with what it waits */
 } shared_step;
 
-/* Along the ways, the poses nearest to the numbers of pairs that are wanted. */
+/* Along the paths, the poses nearest to the numbers of pairs that are wanted. */
 static void find_steps(const bench_approach_job *j, const flr_approach *a, flr_spheres *spheres,
                        shared_step *steps)
 {
     flr_spheres_params params = flr_default_spheres_params();
-    for (size_t w = 0; w < j->ways; w++)
+    for (size_t w = 0; w < j->paths; w++)
         for (size_t i = 0; i < FLR_APPROACH_STEPS; i++) {
             flr_spheres_side knot, bracket;
             flr_approach_sides(a, &j->model.paths[w], i, 0, &bracket, &knot);
             flr_spheres_result found;
             flr_spheres_query(spheres, &bracket, &knot, &params, &found);
-            if (!found.complete) break; /* no room: the rest of the way is deeper still */
+            if (!found.complete) break; /* no room: the rest of the path is deeper still */
             for (int n = 0; n < SHARED; n++) {
                 double wanted = (double)steps[n].wanted;
                 if (fabs(found.pairs - wanted) >= fabs(steps[n].pairs - wanted)) continue;
@@ -404,13 +404,13 @@ static flr_result run(bench_approach_job *j, flr_error *error)
         result = flr_approach_make(j->env, &j->model, voxels[s] * sqrt(j->options->divide),
                                    &j->sizes[s], error);
     if (result != FLR_OK) return result;
-    j->ways = j->model.path_count < LINES ? j->model.path_count : LINES;
-    if (j->options->divide > 1 && j->ways > 2) j->ways = 2;
+    j->paths = j->model.path_count < LINES ? j->model.path_count : LINES;
+    if (j->options->divide > 1 && j->paths > 2) j->paths = 2;
     tell_trees(j);
     result = resolutions(j, false, error);
     if (result == FLR_OK) result = resolutions(j, true, error);
     if (result == FLR_OK) result = optimisations(j, error);
-    if (result == FLR_OK) result = random_ways(j, error);
+    if (result == FLR_OK) result = random_paths(j, error);
     if (result == FLR_OK) result = beside_shell(j, error);
     return result == FLR_OK ? threads(j, error) : result;
 }

@@ -1,7 +1,7 @@
 /* the loop: what a frame costs without a world, and how late frames begin at several rates
  *
  * Free running, an empty step: the loop's own stages. Then a simulated hand against a wall, with its guard. Paced, in a
- * thread of its own with what rights the system grants: how late it wakes up. */
+ * thread of its own with what privileges the system grants: how late it wakes up. */
 #include <math.h>
 
 #include "bench/bench.h"

@@ -1,6 +1,6 @@
 /* what clients, workers and a recording cost the loop
  *
- * A whole controller: service, engine, workers, the loop with its rights, at 1000 Hz. A scripted hand holds the scene's part and
+ * A whole controller: service, engine, workers, the loop with its privileges, at 1000 Hz. A scripted hand holds the scene's part and
  * presses it against its surroundings, going in a small circle once a second, so that every second of the loop has the same
  * work. Windows of a few seconds with different things going on beside it take turns; what a frame takes is compared with the
  * windows in which nothing goes on, in the same minute. */

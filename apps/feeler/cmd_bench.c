@@ -47,7 +47,7 @@ static const struct subject {
     {"probes", "a hand strokes models of 5k to 79k triangles: microseconds a query, by method",
      flr_bench_probes},
     {"approach",
-     "sphere trees on random ways into contact: pairs, microseconds, tests; the shell beside",
+     "sphere trees on random paths into contact: pairs, microseconds, tests; the shell beside",
      flr_bench_approach},
     {"motion",
      "whole motions: rough hands, a ball turned in its socket, the actuator taken out; penetration",

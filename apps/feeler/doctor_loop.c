@@ -16,8 +16,8 @@ static bool do_nothing(void *context, flr_loop_frame *frame)
     return true;
 }
 
-/* A loop of a second that does nothing, with what rights there are. */
-static flr_result measure(flr_env *env, flr_loop_stats *stats, flr_loop_privileges_info *rights,
+/* A loop of a second that does nothing, with the privileges that it gets. */
+static flr_result measure(flr_env *env, flr_loop_stats *stats, flr_loop_privileges_info *privileges,
                           flr_error *error)
 {
     enum { DOCTOR_LOOP_FRAMES = 1000 };
@@ -32,7 +32,7 @@ static flr_result measure(flr_env *env, flr_loop_stats *stats, flr_loop_privileg
     if (result == FLR_OK) {
         flr_loop_wait(loop);
         flr_loop_get_stats(loop, stats);
-        *rights = *flr_loop_privileges(loop);
+        *privileges = *flr_loop_privileges(loop);
     }
     flr_loop_destroy(loop);
     return result;
@@ -51,9 +51,9 @@ static unsigned rate_for(double late_us)
 void flr_doctor_timer(flr_doctor *doctor, flr_env *env)
 {
     flr_loop_stats stats;
-    flr_loop_privileges_info rights;
+    flr_loop_privileges_info privileges;
     flr_error error;
-    if (measure(env, &stats, &rights, &error) != FLR_OK) {
+    if (measure(env, &stats, &privileges, &error) != FLR_OK) {
         flr_doctor_say(doctor, "timer", false, error.message, "close other programs", NULL);
         return;
     }
@@ -65,20 +65,21 @@ void flr_doctor_timer(flr_doctor *doctor, flr_env *env)
     snprintf(value, sizeof value,
              "1000 Hz %s real-time priority: late by %.0f us (median), %.0f us (p99), %.0f us "
              "(worst); %s",
-             rights.fifo ? "with" : "without", p50, p99, worst, holds);
+             privileges.fifo ? "with" : "without", p50, p99, worst, holds);
     json_t *numbers = flr_json_object();
     flr_json_set(numbers, "p50_us", flr_json_number(p50));
     flr_json_set(numbers, "p99_us", flr_json_number(p99));
     flr_json_set(numbers, "p999_us", flr_json_number(p999));
     flr_json_set(numbers, "worst_us", flr_json_number(worst));
     flr_json_set(numbers, "skipped", flr_json_count(stats.skipped));
-    flr_json_set(numbers, "sched_fifo", json_boolean(rights.fifo));
+    flr_json_set(numbers, "sched_fifo", json_boolean(privileges.fifo));
     flr_json_set(numbers, "holds_hz", flr_json_count(rate));
     flr_doctor_say(doctor, "timer", rate >= 1000 && stats.skipped == 0, value,
-                   rights.fifo ? "other programs or the host of a virtual machine take the "
-                                 "processor: close them, use a machine of your own or a kernel "
-                                 "with PREEMPT_RT"
-                               : "allow real-time priority (see above), and close other programs",
+                   privileges.fifo
+                       ? "other programs or the host of a virtual machine take the "
+                         "processor: close them, use a machine of your own or a kernel "
+                         "with PREEMPT_RT"
+                       : "allow real-time priority (see above), and close other programs",
                    numbers);
 }
 

@@ -12,8 +12,8 @@ flr_result flr_host_address(const char *text, flr_address *address, flr_error *e
 {
     if (!text[0])
         return flr_fail(error, FLR_BAD_ARGUMENT,
-                        "the name of the host is empty; give HOST or HOST:PORT, as the one who "
-                        "shares sees it");
+                        "the name of the host is empty; give HOST or HOST:PORT, as shown where "
+                        "the session was started");
     if (flr_address_parse(text, FLR_SHARE_PORT, address, NULL) == FLR_OK) return FLR_OK;
     char host[256];
     const char *colon = strrchr(text, ':');

@@ -6,7 +6,7 @@
 #include "feeler/mesh.h"
 #include "scene/segment_file.h"
 
-/* The ways of the first hand of a recording from frame to frame, in the frame of the part that has this mesh: one segment for
+/* The paths of the first hand of a recording from frame to frame, in the frame of the part that has this mesh: one segment for
  * each frame in which the hand moved relative to the part. The sentence names the recording. Free `*list` with
  * flr_segment_list_free(). */
 flr_result flr_probe_recording(flr_cli *cli, const char *path, const flr_mesh *mesh,

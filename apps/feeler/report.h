@@ -183,8 +183,8 @@ void flr_chart_histogram(FILE *out, const char *label, const double *values, siz
                          double mark, const char *mark_name);
 
 /* A way seen along an axis: both axes to the same scale. `hot` marks part of it. */
-void flr_chart_way(FILE *out, const char *across, const char *up, const double *x, const double *y,
-                   const bool *hot, size_t count, double unit, const char *unit_name);
+void flr_chart_path(FILE *out, const char *across, const char *up, const double *x, const double *y,
+                    const bool *hot, size_t count, double unit, const char *unit_name);
 
 /* Text with <, >, & and quotes made harmless. */
 void flr_html_text(FILE *out, const char *text);

@@ -252,8 +252,8 @@ void flr_chart_histogram(FILE *out, const char *label, const double *values, siz
 
 /* ---- the way ---- */
 
-void flr_chart_way(FILE *out, const char *across, const char *up, const double *x, const double *y,
-                   const bool *hot, size_t count, double unit, const char *unit_name)
+void flr_chart_path(FILE *out, const char *across, const char *up, const double *x, const double *y,
+                    const bool *hot, size_t count, double unit, const char *unit_name)
 {
     enum { REPORT_CHART_SIZE = 280, EDGE = 52 };
     double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};

@@ -462,8 +462,8 @@ static bool write_way(FILE *out, const flr_report *r)
                 r->parts.count ? "the middle of the part" : "the part's origin");
         for (int i = 0; i < 3; i++) {
             fputs("<figure>", out);
-            flr_chart_way(out, views[i].across, views[i].up, p[views[i].x], p[views[i].y], hot,
-                          r->count, 1e-3, "mm");
+            flr_chart_path(out, views[i].across, views[i].up, p[views[i].x], p[views[i].y], hot,
+                           r->count, 1e-3, "mm");
             fprintf(out, "<figcaption>%s</figcaption></figure>", views[i].says);
         }
         fputs("</div>\n<p class=\"soft\"><span class=\"key a\">free</span><span class=\"key b\">in "

@@ -8,7 +8,7 @@
 #include "report.h"
 
 #define LOOKED                                                                                     \
-    8.0 /* voxels: pairs of parts within this are asked in every frame, see world/frame.c */
+    8.0 /* voxels: pairs of parts within this are asked in every frame, see world/world_step.c */
 
 static flr_result no_memory(const flr_report *r, flr_error *error)
 {

@@ -336,8 +336,8 @@ static flr_result choose_token(server *s, flr_error *error)
         return flr_access_read_token(s->cli->env, options->share_token_file, s->share_token, error);
     if (options->join && !options->share_token)
         return flr_fail(error, FLR_BAD_ARGUMENT,
-                        "a token is needed: --token-file FILE or --token TOKEN, as the one who "
-                        "shares has it");
+                        "a token is needed: --token-file FILE or --token TOKEN, the token of "
+                        "the session's host");
     if (options->join && strlen(options->share_token) >= sizeof s->share_token)
         return flr_fail(error, FLR_BAD_ARGUMENT, "a token has at most %d characters",
                         FLR_TOKEN_SIZE - 1);

@@ -24,7 +24,7 @@ typedef struct flr_serve_options {
     double state_rate;
     const char *share_listen, *user;
     const char *join;                           /* HOST[:PORT]: joins that one; NULL: begins one */
-    const char *share_token, *share_token_file; /* of who joins */
+    const char *share_token, *share_token_file; /* of the session */
 } flr_serve_options;
 
 enum { FLR_SHARE_PORT = 7879 };

@@ -15,7 +15,7 @@
  *     def.step = step, def.context = world;
  *     flr_loop_create(&def, &loop, &error);
  *     flr_loop_start(loop, 0, &error);          // a thread of its own
- *     puts(flr_loop_privileges(loop)->sentence);    // with which rights
+ *     puts(flr_loop_privileges(loop)->sentence);    // with which privileges
  *     ...
  *     flr_loop_stop(loop);
  *     flr_loop_destroy(loop);

@@ -124,7 +124,7 @@ void flr_share_take_parts(flr_share *share);
 void flr_share_match(flr_share *share, uint32_t part);
 /* FLR_WORLD_REMOTE_COUPLINGS: none. `member` 0: that of its rest. */
 uint32_t flr_share_find_coupling(const flr_share *share, uint32_t part, uint16_t member);
-/* Is something caught between the instances of a part? One who is together with the others is not, if another is. */
+/* Reports when instances of a part are kept apart by something between them, and when no coupling is any more. */
 void flr_share_tell_diverged(flr_share *share, uint32_t part);
 /* Physics on or off. */
 void flr_share_set_solid(flr_share *share, flr_shared_part *part, bool solid);

@@ -1,6 +1,6 @@
-/* parameters of a shared session: the same for everybody, in the order in which the leader heard of them. Who sets one has
- * it at once and tells the leader, which tells all, the one who set it among them; until its own comes back it does not
- * listen to what others set before. So nothing goes to and fro, and in the end all have what came last. */
+/* parameters of a shared session: the same for all members, in the order in which the leader received them. A member that
+ * sets one applies it at once and sends it to the leader, which sends it to all members, the sender included. Until its own
+ * comes back, a member ignores what others set before. So values never alternate, and in the end all have the last one. */
 #include <math.h>
 #include <string.h>
 

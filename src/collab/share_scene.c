@@ -257,7 +257,7 @@ static uint16_t find_source(const flr_share *s)
 {
     flr_session_person person;
     uint16_t found = 0;
-    bool again = false; /* the one who did not send only if there is no other */
+    bool again = false; /* the member that did not send is asked again only if there is no other */
     for (uint32_t i = 0; flr_session_person_at(s->session, i, &person); i++) {
         if (person.self || person.away || !person.direct || !person.ready) continue;
         if (person.member == s->source)
@@ -524,7 +524,7 @@ static bool has_scene(const flr_share *s)
     return i > 0;
 }
 
-/* One who was let in and then lost everybody who has the scene does not wait for ever. */
+/* A guest that was admitted and then lost all members with the scene stops waiting. */
 static void give_up(flr_share *s, int64_t now)
 {
     bool wants = s->def.join && s->folder &&

@@ -43,7 +43,7 @@ void flr_queues_clear(flr_queues *queues);
 /* The next item at the cursor, which moves on; the queue is not empty. The item may be moved to another queue afterwards. */
 uint32_t flr_queue_next(const flr_queues *queues, flr_queue *queue, double odometer);
 
-/* Since when the one who waits longest has waited, at most: an odometer. */
+/* Since when the point that waits longest has waited, at most: an odometer. */
 static inline double flr_queue_since(const flr_queue *queue)
 {
     uint32_t word = queue->cursor / 64;

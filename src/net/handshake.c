@@ -232,7 +232,7 @@ static void came_welcome(flr_connections *connections, flr_address from, int64_t
     write_hello(connections, connection, now, hello);
     transcript said = write_transcript(hello, plain);
     flr_seal_session session;
-    flr_seal_way once = {.epoch = 0};
+    flr_seal_direction once = {.epoch = 0};
     bool good = flr_seal_agree(&connections->token, &connection->pair, plain, said.bytes,
                                sizeof said.bytes, &session);
     if (good) {
@@ -294,7 +294,7 @@ static bool make_welcome(flr_connections *connections, const uint8_t hello[FLR_H
         flr_put_u32(inner + WELCOME_ID, own_id);
         flr_put_u16(inner + WELCOME_COUNT, (uint16_t)connections->hello_size);
         memcpy(inner + WELCOME_TEXT, connections->hello, connections->hello_size);
-        flr_seal_way once = {.epoch = 0};
+        flr_seal_direction once = {.epoch = 0};
         memcpy(once.key, session->welcome, FLR_SEAL_KEY);
         memcpy(plain, pair.open, FLR_SEAL_KEY);
         flr_seal_close_packet(&once, 0, NULL, 0, inner, sizeof inner, plain + FLR_SEAL_KEY);

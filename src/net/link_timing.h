@@ -1,4 +1,4 @@
-/* link_timing.h: what the packets of a connection tell of the way they took
+/* link_timing.h: what the packets of a connection tell of the path they took
  *
  * Every packet says when it was sent (by its sender's clock), which time of ours it saw last, and how long ago that was. From
  * those the round trip follows, and with the halves of it the distance of the two clocks, as NTP does. The numbers of packets
@@ -58,7 +58,7 @@ int64_t flr_link_timing_tick(flr_link_timing *pulse, int64_t now);
 /* s, of the last 10 to 20 s; 0: nothing known. */
 double flr_link_timing_least(const flr_link_timing *pulse);
 
-/* s that a round trip takes by itself, without our filling the way: the least, and how much it wavers; 0: nothing known. */
+/* s that a round trip takes by itself, without our filling the path: the least, and how much it wavers; 0: nothing known. */
 double flr_link_timing_usual(const flr_link_timing *pulse);
 
 /* How far offset_ns may be off by now; INT64_MAX: not known. */

@@ -84,7 +84,7 @@ typedef struct flr_connection {
     size_t hello_size;
 
     /* sealed packets */
-    flr_seal_way in, out;
+    flr_seal_direction in, out;
     flr_window window;
     uint64_t sent_number; /* of the last packet sent */
     flr_link_timing pulse;

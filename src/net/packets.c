@@ -121,10 +121,10 @@ static bool read_ack(flr_connection *connection, const uint8_t *bytes, size_t si
     for (const uint8_t *at = bytes + ACK_FIXED; at < bytes + size; at += 8)
         ack.ranges[ack.count++] =
             (flr_reliable_range){ack.came + flr_get_u32(at), ack.came + flr_get_u32(at + 4)};
-    flr_reliable_way way = {.rtt = rtt,
-                            .usual = flr_link_timing_usual(&connection->pulse),
-                            .loss = connection->pulse.loss_out};
-    return flr_reliable_acked(connection->reliable, &ack, way, now);
+    flr_reliable_path path = {.rtt = rtt,
+                              .usual = flr_link_timing_usual(&connection->pulse),
+                              .loss = connection->pulse.loss_out};
+    return flr_reliable_acked(connection->reliable, &ack, path, now);
 }
 
 static bool read_part(flr_connections *connections, flr_connection *connection,

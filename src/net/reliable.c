@@ -12,7 +12,7 @@ enum {
     MIN_WINDOW = 8 * FLR_RELIABLE_PART,
     WINDOW_NEAR =
         96 *
-        1024, /* on a short way: what the buffer of the other's socket holds while nobody reads it */
+        1024, /* on a short path: what the buffer of the other's socket holds while nobody reads it */
     MAX_SLOW = 4,        /* round trips in a row longer than usual, then there is a queue */
     SEARCH_NS = 1000000, /* late parts are looked for no more often than this */
     RELIABLE_PATIENT =
@@ -23,7 +23,7 @@ enum {
 /* the round trip may become so much longer than usual (s): between the two the window stays. More than the loop of a
  * control thread and the delay of acknowledgements make it waver; less than a hand feels. */
 static const double queue_low = 0.010, queue_high = 0.025;
-/* bytes/s that are enough for anybody here: with the round trip, how much may fly on a long way */
+/* bytes/s that are enough for anybody here: with the round trip, how much may fly on a long path */
 static const double rate_most = 60e6;
 /* more than a link loses by itself: it is a queue that overflows */
 static const double loss_most = 0.3;
@@ -182,7 +182,7 @@ int64_t flr_reliable_due(const flr_reliable *reliable)
     return out->flying > 0 ? out->search_ns : INT64_MAX;
 }
 
-/* not more than the way and the other's socket hold */
+/* not more than the path and the other's socket hold */
 static void bound_window(flr_reliable *reliable, double usual)
 {
     flr_reliable_out *out = &reliable->out;
@@ -193,11 +193,11 @@ static void bound_window(flr_reliable *reliable, double usual)
 }
 
 /* at the end of a round the window follows what the round trip did */
-static void end_round(flr_reliable *reliable, flr_reliable_way way)
+static void end_round(flr_reliable *reliable, flr_reliable_path path)
 {
     flr_reliable_out *out = &reliable->out;
-    double queue = out->round_rtt > 0 && way.usual > 0 ? out->round_rtt - way.usual : 0;
-    if (queue > queue_high || way.loss > loss_most) {
+    double queue = out->round_rtt > 0 && path.usual > 0 ? out->round_rtt - path.usual : 0;
+    if (queue > queue_high || path.loss > loss_most) {
         out->window *= 0.8;
         out->starting = false;
     } else if (queue < queue_low && !out->starting && (double)out->flying * 2 > out->window) {
@@ -208,10 +208,10 @@ static void end_round(flr_reliable *reliable, flr_reliable_way way)
 }
 
 /* while it starts, every byte that came allows one more, so twice as many each round trip, until there is a queue */
-static void start(flr_reliable_out *out, size_t news, flr_reliable_way way)
+static void start(flr_reliable_out *out, size_t news, flr_reliable_path path)
 {
-    if (way.rtt > 0)
-        out->slow = way.usual > 0 && way.rtt > way.usual + queue_high ? out->slow + 1 : 0;
+    if (path.rtt > 0)
+        out->slow = path.usual > 0 && path.rtt > path.usual + queue_high ? out->slow + 1 : 0;
     if (out->slow >= MAX_SLOW) {
         out->window *= 0.6;
         out->starting = false;
@@ -227,7 +227,7 @@ static void note_trip(flr_reliable_out *out, const flr_reliable_part *part, int6
     double trip = (double)(now - part->sent_ns) * 1e-9;
     if (out->trip == 0) {
         out->trip = trip > 1e-6 ? trip : 1e-6;
-        // on a long way, too, where a part that got lost shall not wait for three round trips
+        // on a long path, too, where a part that got lost shall not wait for three round trips
         out->wobble = trip / 2 < wobble_first ? trip / 2 : wobble_first;
     } else {
         out->wobble +=
@@ -280,17 +280,18 @@ static size_t mark(flr_reliable_out *out, const flr_reliable_ack *ack, int64_t n
     return news;
 }
 
-bool flr_reliable_acked(flr_reliable *reliable, const flr_reliable_ack *ack, flr_reliable_way way,
+bool flr_reliable_acked(flr_reliable *reliable, const flr_reliable_ack *ack, flr_reliable_path path,
                         int64_t now)
 {
     flr_reliable_out *out = &reliable->out;
     if (!plausible(out, ack)) return false;
     if (ack->limit > out->limit) out->limit = ack->limit;
-    if (way.rtt > 0 && (out->round_rtt == 0 || way.rtt < out->round_rtt)) out->round_rtt = way.rtt;
+    if (path.rtt > 0 && (out->round_rtt == 0 || path.rtt < out->round_rtt))
+        out->round_rtt = path.rtt;
     size_t news = mark(out, ack, now);
-    if (out->starting) start(out, news, way);
-    if (out->farthest > out->round_end || (out->flying == 0 && news > 0)) end_round(reliable, way);
-    bound_window(reliable, way.usual);
+    if (out->starting) start(out, news, path);
+    if (out->farthest > out->round_end || (out->flying == 0 && news > 0)) end_round(reliable, path);
+    bound_window(reliable, path.usual);
     return true;
 }
 

@@ -4,7 +4,7 @@
  * stream into parts, one to a packet, and keeps it until it is acknowledged; the receiver puts parts to their places, tells
  * which stretches it has, and gives out messages as they become whole. A part that was not acknowledged in time is sent again
  * by itself. How much may be under way grows until the round trip becomes longer, which is when packets queue up in the
- * network, so that states on the same way stay quick; losses alone slow it down only where they are many.
+ * network, so that states on the same path stay quick; losses alone slow it down only where they are many.
  *
  * Nothing here knows packets, keys or clocks: connections.c does. Both directions of one connection are one flr_reliable.
  *
@@ -106,16 +106,16 @@ size_t flr_reliable_take(flr_reliable *reliable, int64_t now, double late, uint8
 /* When flr_reliable_take() will have something again if nothing comes, at the earliest; INT64_MAX: never. */
 int64_t flr_reliable_due(const flr_reliable *reliable);
 
-/* what is known of the way when an acknowledgement comes */
-typedef struct flr_reliable_way {
+/* what is known of the path when an acknowledgement comes */
+typedef struct flr_reliable_path {
     double rtt; /* s, just measured; 0: not */
     double
         usual; /* s, what it is without our doing: the least of late, and how much it wavers; 0: not known */
     double loss; /* share of our packets that get lost */
-} flr_reliable_way;
+} flr_reliable_path;
 
 /* What the other tells. False: it claims what cannot be. */
-bool flr_reliable_acked(flr_reliable *reliable, const flr_reliable_ack *ack, flr_reliable_way way,
+bool flr_reliable_acked(flr_reliable *reliable, const flr_reliable_ack *ack, flr_reliable_path path,
                         int64_t now);
 
 /* ---- receiving ---- */

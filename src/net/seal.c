@@ -121,11 +121,11 @@ static void next_key(const uint8_t key[FLR_SEAL_KEY], uint8_t next[FLR_SEAL_KEY]
     crypto_kdf_derive_from_key(next, FLR_SEAL_KEY, 4, context, key);
 }
 
-static void go_on(flr_seal_way *way, const uint8_t next[FLR_SEAL_KEY])
+static void go_on(flr_seal_direction *direction, const uint8_t next[FLR_SEAL_KEY])
 {
-    memcpy(way->last, way->key, FLR_SEAL_KEY);
-    memcpy(way->key, next, FLR_SEAL_KEY);
-    way->epoch++;
+    memcpy(direction->last, direction->key, FLR_SEAL_KEY);
+    memcpy(direction->key, next, FLR_SEAL_KEY);
+    direction->epoch++;
 }
 
 static void packet_nonce(uint64_t number,
@@ -135,34 +135,34 @@ static void packet_nonce(uint64_t number,
     flr_put_u64(nonce + 4, number);
 }
 
-void flr_seal_close_packet(flr_seal_way *way, uint64_t number, const void *head, size_t head_size,
-                           const uint8_t *plain, size_t size, uint8_t *sealed)
+void flr_seal_close_packet(flr_seal_direction *direction, uint64_t number, const void *head,
+                           size_t head_size, const uint8_t *plain, size_t size, uint8_t *sealed)
 {
     uint8_t nonce[crypto_aead_chacha20poly1305_ietf_NPUBBYTES], next[FLR_SEAL_KEY];
-    if (number / FLR_SEAL_EPOCH > way->epoch) {
-        next_key(way->key, next);
-        go_on(way, next);
-        sodium_memzero(way->last, sizeof way->last); // a sender never goes back
+    if (number / FLR_SEAL_EPOCH > direction->epoch) {
+        next_key(direction->key, next);
+        go_on(direction, next);
+        sodium_memzero(direction->last, sizeof direction->last); // a sender never goes back
         sodium_memzero(next, sizeof next);
     }
     packet_nonce(number, nonce);
     crypto_aead_chacha20poly1305_ietf_encrypt(sealed, NULL, plain, size, head, head_size, NULL,
-                                              nonce, way->key);
+                                              nonce, direction->key);
 }
 
-bool flr_seal_open_packet(flr_seal_way *way, uint64_t number, const void *head, size_t head_size,
-                          const uint8_t *sealed, size_t size, uint8_t *plain)
+bool flr_seal_open_packet(flr_seal_direction *direction, uint64_t number, const void *head,
+                          size_t head_size, const uint8_t *sealed, size_t size, uint8_t *plain)
 {
     if (size < FLR_SEAL_TAG) return false;
     uint64_t epoch = number / FLR_SEAL_EPOCH;
     uint8_t next[FLR_SEAL_KEY];
-    const uint8_t *key = way->key;
-    if (epoch == way->epoch + 1) {
-        next_key(way->key, next);
+    const uint8_t *key = direction->key;
+    if (epoch == direction->epoch + 1) {
+        next_key(direction->key, next);
         key = next;
-    } else if (epoch + 1 == way->epoch) {
-        key = way->last;
-    } else if (epoch != way->epoch) {
+    } else if (epoch + 1 == direction->epoch) {
+        key = direction->last;
+    } else if (epoch != direction->epoch) {
         return false;
     }
     uint8_t nonce[crypto_aead_chacha20poly1305_ietf_NPUBBYTES];
@@ -171,7 +171,7 @@ bool flr_seal_open_packet(flr_seal_way *way, uint64_t number, const void *head, 
                                                           head_size, nonce, key) == 0;
     // only what is authentic moves the keys on
     if (key == next) {
-        if (good) go_on(way, next);
+        if (good) go_on(direction, next);
         sodium_memzero(next, sizeof next);
     }
     return good;

@@ -78,15 +78,15 @@ flr_seal_answer flr_seal_check_cookie(const uint8_t secret[FLR_SEAL_KEY], flr_ad
 /* ---- a session ---- */
 
 /* The keys of one direction. */
-typedef struct flr_seal_way {
+typedef struct flr_seal_direction {
     uint8_t key[FLR_SEAL_KEY];  /* of `epoch` */
     uint8_t last[FLR_SEAL_KEY]; /* of the one before, for packets that come late */
     uint64_t epoch;             /* a packet's number / FLR_SEAL_EPOCH */
-} flr_seal_way;
+} flr_seal_direction;
 
 typedef struct flr_seal_session {
-    flr_seal_way there;            /* from the caller to the called */
-    flr_seal_way back;             /* from the called to the caller */
+    flr_seal_direction there;      /* from the caller to the called */
+    flr_seal_direction back;       /* from the called to the caller */
     uint8_t welcome[FLR_SEAL_KEY]; /* the inside of WELCOME; for one packet */
 } flr_seal_session;
 
@@ -98,13 +98,13 @@ bool flr_seal_agree(const flr_seal_token *token, const flr_seal_pair *mine,
 
 /* One packet: `number` counts up from 1 and is never used twice. `head` is bound to it. `sealed` takes size + FLR_SEAL_TAG
  * bytes and may be `plain`. */
-void flr_seal_close_packet(flr_seal_way *way, uint64_t number, const void *head, size_t head_size,
-                           const uint8_t *plain, size_t size, uint8_t *sealed);
+void flr_seal_close_packet(flr_seal_direction *direction, uint64_t number, const void *head,
+                           size_t head_size, const uint8_t *plain, size_t size, uint8_t *sealed);
 
 /* `size` is that of `sealed`; `plain` takes FLR_SEAL_TAG less and may be `sealed`. False: forged, or from another epoch than the
- * last, this and the next; the way is then as it was. */
-bool flr_seal_open_packet(flr_seal_way *way, uint64_t number, const void *head, size_t head_size,
-                          const uint8_t *sealed, size_t size, uint8_t *plain);
+ * last, this and the next; the direction is then as it was. */
+bool flr_seal_open_packet(flr_seal_direction *direction, uint64_t number, const void *head,
+                          size_t head_size, const uint8_t *sealed, size_t size, uint8_t *plain);
 
 /* Overwrites what must not stay in memory. */
 void flr_seal_wipe(void *bytes, size_t size);

@@ -19,10 +19,10 @@ typedef struct flr_loop_threads {
     atomic_bool running;          /* the loop's is in its frames */
     atomic_bool watch;            /* the watchdog shall go on */
     bool locked;                  /* memory */
-    sem_t ready;                  /* the loop's knows its rights */
+    sem_t ready;                  /* the loop's knows its privileges */
     _Atomic uint64_t page_faults; /* of the loop's in its frames, when it has ended */
     int fifo, pinned; /* errno of asking for them; the loop's until ready, then control's */
-    flr_loop_privileges_info rights;
+    flr_loop_privileges_info privileges;
 } flr_loop_threads;
 
 /* A device on its way into a place. */

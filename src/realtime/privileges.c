@@ -1,4 +1,4 @@
-/* rights: real-time priority, locked memory, a processor of one's own; with sentences */
+/* privileges: real-time priority, locked memory, a processor of one's own; with sentences */
 #include "realtime/privileges.h"
 
 #include <errno.h>
@@ -104,32 +104,32 @@ void flr_privileges_prepare_thread(const char *name)
 }
 
 /* adds a part of a sentence */
-static void say(flr_loop_privileges_info *rights, const char *text)
+static void say(flr_loop_privileges_info *privileges, const char *text)
 {
-    size_t used = strlen(rights->sentence);
-    snprintf(rights->sentence + used, sizeof rights->sentence - used, "%s", text);
+    size_t used = strlen(privileges->sentence);
+    snprintf(privileges->sentence + used, sizeof privileges->sentence - used, "%s", text);
 }
 
-void flr_privileges_explain(flr_loop_privileges_info *rights, const flr_loop_def *def, int fifo,
+void flr_privileges_explain(flr_loop_privileges_info *privileges, const flr_loop_def *def, int fifo,
                             int locked, int pinned)
 {
-    memset(rights, 0, sizeof *rights);
-    rights->fifo = def->priority > 0 && fifo == 0;
-    rights->locked = def->lock_memory && locked == 0;
-    rights->pinned = def->cpu >= 0 && pinned == 0;
+    memset(privileges, 0, sizeof *privileges);
+    privileges->fifo = def->priority > 0 && fifo == 0;
+    privileges->locked = def->lock_memory && locked == 0;
+    privileges->pinned = def->cpu >= 0 && pinned == 0;
     bool refused = fifo || locked || pinned;
     if (!refused) {
-        say(rights, rights->fifo ? "the loop runs with real-time priority"
-                                 : "the loop runs with ordinary priority, as asked");
-        say(rights, rights->locked ? " and with its memory locked" : "");
-        say(rights, rights->pinned ? ", on a processor of its own" : "");
+        say(privileges, privileges->fifo ? "the loop runs with real-time priority"
+                                         : "the loop runs with ordinary priority, as asked");
+        say(privileges, privileges->locked ? " and with its memory locked" : "");
+        say(privileges, privileges->pinned ? ", on a processor of its own" : "");
         return;
     }
     char part[160];
-    say(rights, "the loop runs, but");
+    say(privileges, "the loop runs, but");
     if (fifo) {
         snprintf(part, sizeof part, " without real-time priority (%s)", strerror(fifo));
-        say(rights, part);
+        say(privileges, part);
     }
     if (locked) {
         struct rlimit limit = {0, 0};
@@ -141,12 +141,13 @@ void flr_privileges_explain(flr_loop_privileges_info *rights, const flr_loop_def
             snprintf(part, sizeof part,
                      "%s with memory that may be swapped out (at most %llu KiB may be locked)",
                      fifo ? " and" : "", (unsigned long long)limit.rlim_cur / 1024);
-        say(rights, part);
+        say(privileges, part);
     }
     if (pinned) {
         snprintf(part, sizeof part, "%s not on processor %d (%s)", fifo || locked ? " and" : "",
                  def->cpu, strerror(pinned));
-        say(rights, part);
+        say(privileges, part);
     }
-    say(rights, ": frames come late when the machine is busy; `feeler doctor` says how to mend it");
+    say(privileges,
+        ": frames come late when the machine is busy; `feeler doctor` says how to mend it");
 }

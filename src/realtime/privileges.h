@@ -34,7 +34,7 @@ void flr_privileges_prepare_thread(const char *name);
 enum { FLR_PRIVILEGES_STACK = 256 << 10 };
 
 /* Puts into words what was granted. The errno values are 0 where granted or not asked for. */
-void flr_privileges_explain(flr_loop_privileges_info *rights, const flr_loop_def *def, int fifo,
+void flr_privileges_explain(flr_loop_privileges_info *privileges, const flr_loop_def *def, int fifo,
                             int locked, int pinned);
 
 #endif

@@ -137,7 +137,7 @@ flr_result flr_loop_start(flr_loop *loop, uint64_t frames, flr_error *error)
         while (sem_wait(&t->ready) != 0 && errno == EINTR) {}
     sem_destroy(&t->ready);
     if (code) return no_thread(loop, code, error);
-    flr_privileges_explain(&t->rights, &loop->def, t->fifo, locked, t->pinned);
+    flr_privileges_explain(&t->privileges, &loop->def, t->fifo, locked, t->pinned);
     return FLR_OK;
 }
 
@@ -150,7 +150,7 @@ bool flr_loop_is_running(const flr_loop *loop)
 const flr_loop_privileges_info *flr_loop_privileges(const flr_loop *loop)
 {
     FLR_ASSERT(loop);
-    return &loop->threads.rights;
+    return &loop->threads.privileges;
 }
 
 /* ---- ending ---- */

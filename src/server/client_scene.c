@@ -33,23 +33,23 @@ static uint32_t known_place(const flr_client_session *session, uint32_t part)
 
 static void know(flr_client_session *session, uint32_t part)
 {
-    uint32_t place = known_place(session, part);
-    if (place < session->known_count && session->known[place] == part) return;
+    uint32_t index = known_place(session, part);
+    if (index < session->known_count && session->known[index] == part) return;
     if (!FLR_GROW(session->known, session->known_count, session->known_capacity, 64)) {
         session->known_lost = true;
         return;
     }
-    memmove(session->known + place + 1, session->known + place,
-            (session->known_count++ - place) * sizeof *session->known);
-    session->known[place] = part;
+    memmove(session->known + index + 1, session->known + index,
+            (session->known_count++ - index) * sizeof *session->known);
+    session->known[index] = part;
 }
 
 static void forget(flr_client_session *session, uint32_t part)
 {
-    uint32_t place = known_place(session, part);
-    if (place == session->known_count || session->known[place] != part) return;
-    memmove(session->known + place, session->known + place + 1,
-            (--session->known_count - place) * sizeof *session->known);
+    uint32_t index = known_place(session, part);
+    if (index == session->known_count || session->known[index] != part) return;
+    memmove(session->known + index, session->known + index + 1,
+            (--session->known_count - index) * sizeof *session->known);
 }
 
 void flr_client_session_send_gone(flr_client_session *session, uint32_t part)

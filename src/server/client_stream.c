@@ -255,7 +255,7 @@ static size_t send_proximity(flr_client_session *session, const flr_engine_near 
         return 0;
     }
     if (!flr_same_mesh(session->near_mesh, part.mesh) || !session->near_level) {
-        flr_levels_drop(hub->levels, session->near_level);
+        flr_levels_release(hub->levels, session->near_level);
         session->near_level = NULL;
         bool packed = session->abilities & FLR_WIRE_ABILITY_PACKED;
         if (flr_levels_get(hub->levels, hub->def.engine, part.mesh, 0, packed,
@@ -395,18 +395,18 @@ bool flr_client_session_ask_overlay(flr_client_session *session, uint32_t reques
 void flr_client_session_forget_meshes(flr_client_session *session)
 {
     for (uint32_t i = 0; i < session->transfer_count; i++) {
-        flr_levels_drop(session->hub->levels, session->transfers[i].level);
+        flr_levels_release(session->hub->levels, session->transfers[i].level);
         flr_overlay_end(session->transfers[i].wanted);
     }
     session->transfer_count = 0;
-    flr_levels_drop(session->hub->levels, session->near_level);
+    flr_levels_release(session->hub->levels, session->near_level);
     session->near_level = NULL;
     session->near_vertex = UINT32_MAX;
 }
 
 static void end_transfer(flr_client_session *session, uint32_t index)
 {
-    flr_levels_drop(session->hub->levels, session->transfers[index].level);
+    flr_levels_release(session->hub->levels, session->transfers[index].level);
     flr_overlay_end(session->transfers[index].wanted);
     session->transfer_count--;
     memmove(session->transfers + index, session->transfers + index + 1,

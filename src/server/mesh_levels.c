@@ -203,7 +203,7 @@ flr_result flr_levels_get(flr_levels *levels, flr_engine *engine, flr_mesh_id me
     return result;
 }
 
-void flr_levels_drop(flr_levels *levels, const flr_level *level)
+void flr_levels_release(flr_levels *levels, const flr_level *level)
 {
     if (!level) return;
     pthread_mutex_lock(&levels->lock);

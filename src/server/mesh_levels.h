@@ -4,7 +4,7 @@
  *     case FLR_AGAIN: …          a worker makes it; wake() is called when it is there: ask again
  *     case FLR_OK: …             send its chunks
  *     }
- *     flr_levels_drop(levels, level);
+ *     flr_levels_release(levels, level);
  *
  * Level 0 is the mesh itself, level k has about a 4^k-th of its triangles. A level is made once, by a worker, and kept
  * under the mesh's content hash until the memory is wanted for others. Chunks have 16-bit indices and can be drawn by
@@ -75,9 +75,9 @@ flr_levels_def flr_default_levels_def(void);
 flr_result flr_levels_create(const flr_levels_def *def, flr_levels **levels, flr_error *error);
 void flr_levels_destroy(flr_levels *levels); /* waits for the worker; NULL allowed */
 
-/* FLR_OK: `*level` is yours until flr_levels_drop(). FLR_AGAIN: later. FLR_NOT_FOUND: no such mesh. FLR_NO_MEMORY. */
+/* FLR_OK: `*level` is yours until flr_levels_release(). FLR_AGAIN: later. FLR_NOT_FOUND: no such mesh. FLR_NO_MEMORY. */
 flr_result flr_levels_get(flr_levels *levels, flr_engine *engine, flr_mesh_id mesh,
                           uint32_t max_triangles, bool packed, const flr_level **level);
-void flr_levels_drop(flr_levels *levels, const flr_level *level); /* NULL allowed */
+void flr_levels_release(flr_levels *levels, const flr_level *level); /* NULL allowed */
 
 #endif

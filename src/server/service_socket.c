@@ -61,7 +61,7 @@ static bool keep_piece(flr_service_connection *connection, const void *bytes, si
     return true;
 }
 
-/* who does not take answers is not heard until it does, nor who asks so much that others would wait */
+/* Reading from a client pauses while it does not take answers, or while its requests would make others wait. */
 bool flr_socket_must_wait(const flr_service_connection *connection, int64_t now)
 {
     return flr_client_session_crowded(connection->session) || connection->paid - now > credit_ns;

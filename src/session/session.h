@@ -43,8 +43,7 @@ typedef struct flr_session_def {
     uint8_t role;      /* FLR_WIRE_PEER_HAND, the default, or _WATCHER */
     bool has_scene;    /* a guest with another scene is refused */
     flr_hash scene;
-    bool
-        relay; /* of one who leads: states go through it, for members who cannot reach each other */
+    bool relay;  /* of the leader: states go through it, for members that cannot reach each other */
     double rate; /* states in a second, 20 … 1000; default 100 */
     double band; /* metres: what differs less from what others expect is not sent; default 1e-5 */
     double absence; /* s: what somebody held who is away for longer may be taken; default 10 */

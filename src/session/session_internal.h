@@ -147,7 +147,7 @@ void flr_session_on_refused(flr_session *session, uint32_t connection,
 void flr_session_on_card(flr_session *session, uint32_t connection, const flr_msg_peer_card *card);
 /* A member that the membership does not have is not known any more, but for who is about to be put in. */
 void flr_session_forget_gone(flr_session *session);
-/* The member of this number is the one who chose this nonce, whoever had the number on this side before. */
+/* The member of this number is the peer that chose this nonce, whatever peer had the number on this side before. */
 void flr_session_know_as(flr_session *session, uint16_t member, uint64_t nonce);
 /* The member's connection is this one from now on. */
 void flr_session_give_connection(flr_session *session, flr_peer *peer, uint32_t connection);
@@ -159,8 +159,8 @@ bool flr_session_is_sent_on(const flr_session *session, int64_t now);
 void flr_session_seek(flr_session *session, uint16_t leader, uint32_t connection);
 
 /* session_membership.c */
-void flr_session_on_roll(flr_session *session, uint32_t connection,
-                         const flr_msg_peer_membership *membership);
+void flr_session_on_membership(flr_session *session, uint32_t connection,
+                               const flr_msg_peer_membership *membership);
 void flr_session_on_claim(flr_session *session, uint32_t connection,
                           const flr_msg_peer_claim *claim);
 /* After the membership has changed here or another came: completes commands, reports to the user. */
@@ -183,7 +183,7 @@ const flr_open *flr_session_open_connection(const flr_session *session, uint32_t
 /* Encodes and sends; as a state where it fits one. False: it did not go out. */
 bool flr_session_push(flr_session *session, uint32_t connection, const flr_message *message,
                       bool certain);
-void flr_session_send_roll(flr_session *session, flr_peer *peer, int64_t now);
+void flr_session_send_membership(flr_session *session, flr_peer *peer, int64_t now);
 void flr_session_messages_service(flr_session *session, int64_t now);
 
 /* session_state.c */

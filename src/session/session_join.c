@@ -230,8 +230,9 @@ void flr_session_on_join(flr_session *p, uint32_t connection, const flr_msg_peer
         if (p->phase == FLR_PHASE_IN && leader && leader->connection && leader->address.family)
             flr_address_print(leader->address, address);
         refuse(p, connection, FLR_AGAIN, address,
-               address[0] ? "this member does not lead; ask the one who does"
-                          : "who leads the session is not heard; in some seconds another will");
+               address[0] ? "this member does not lead the session; ask its leader"
+                          : "the leader of the session cannot be reached; another member takes "
+                            "over in some seconds");
         return;
     }
     if (join->scene_count && p->has_scene && !flr_hash_equal(words_hash(join->scene), p->scene)) {

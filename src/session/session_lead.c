@@ -80,7 +80,7 @@ static bool should_lead(const flr_session *p, int64_t now)
         if (m->away || m->member == p->self || !peer || !peer->connection) continue;
         if (m->member < p->self && m->ready) return false; /* an older one is there */
         if (peer->claim_ns == 0 || left) continue;
-        // somebody hears the leader: then this side is the one who is cut off
+        // another member hears the leader: then this side is cut off
         int64_t heard = peer->heard_ms * FLR_SESSION_MS + (now - peer->claim_ns);
         if (heard < 2 * FLR_SESSION_S) return false;
         // it has a newer membership, and sends it
@@ -120,7 +120,7 @@ static void take_over(flr_session *p, int64_t now)
 void flr_session_lead_service(flr_session *p, int64_t now)
 {
     if (p->phase == FLR_PHASE_JOINING || p->phase == FLR_PHASE_SEEKING) flr_session_ask(p, now);
-    // the one who was to let it in is gone again: then things are as they were before
+    // the leader that was to admit it is gone: it stays in the session as it was
     if (p->phase == FLR_PHASE_SEEKING && now - p->seek_ns > 8 * FLR_SESSION_S)
         p->phase = FLR_PHASE_IN;
     if (p->phase != FLR_PHASE_IN || p->membership.member_count == 0) return;

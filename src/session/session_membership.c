@@ -123,8 +123,8 @@ static void drop_moved(flr_session *p, flr_membership *newer)
     p->settled_count = kept;
 }
 
-void flr_session_on_roll(flr_session *p, uint32_t connection,
-                         const flr_msg_peer_membership *message)
+void flr_session_on_membership(flr_session *p, uint32_t connection,
+                               const flr_msg_peer_membership *message)
 {
     static _Thread_local flr_membership membership;
     if (p->phase != FLR_PHASE_IN || message->session != p->session) return;
@@ -208,7 +208,7 @@ static void hear_epoch(flr_session *p, uint32_t connection, flr_epoch epoch)
     int newer = flr_epoch_compare(epoch, p->membership.epoch);
     if (newer < 0 && !flr_session_peer_of_connection(p, connection) && now >= p->stranger_ns) {
         flr_peer stranger = {.connection = connection};
-        flr_session_send_roll(p, &stranger, now);
+        flr_session_send_membership(p, &stranger, now);
         p->stranger_ns = now + 100 * FLR_SESSION_MS;
     }
     if (newer <= 0 || epoch.leader == p->membership.epoch.leader) return;

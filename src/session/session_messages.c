@@ -15,7 +15,7 @@ bool flr_session_push(flr_session *p, uint32_t connection, const flr_message *me
     return result == FLR_OK;
 }
 
-void flr_session_send_roll(flr_session *p, flr_peer *peer, int64_t now)
+void flr_session_send_membership(flr_session *p, flr_peer *peer, int64_t now)
 {
     if (!peer->connection || now < peer->roll_ns) return;
     flr_message m = {.id = FLR_MSG_PEER_MEMBERSHIP};
@@ -86,7 +86,7 @@ static void send_rolls(flr_session *p, int64_t now)
         int epoch = peer->claim_ns ? flr_epoch_compare(peer->epoch, p->membership.epoch) : -1;
         bool behind = epoch < 0 || (epoch == 0 && peer->number < p->membership.number);
         bool mine = flr_session_hosts(p) || alone || (peer->claim_ns && epoch < 0);
-        if (behind && mine) flr_session_send_roll(p, peer, now);
+        if (behind && mine) flr_session_send_membership(p, peer, now);
     }
 }
 
@@ -215,7 +215,7 @@ static bool on_message(flr_session *p, const flr_connections_event *from, flr_se
         flr_session_on_card(p, from->connection, &m->as.peer_card);
         return false;
     case FLR_MSG_PEER_MEMBERSHIP:
-        flr_session_on_roll(p, from->connection, &m->as.peer_membership);
+        flr_session_on_membership(p, from->connection, &m->as.peer_membership);
         return false;
     case FLR_MSG_PEER_CLAIM:
         flr_session_on_claim(p, from->connection, &m->as.peer_claim);

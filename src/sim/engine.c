@@ -194,7 +194,7 @@ static void take_notice(flr_engine *e, const flr_notice *n)
     switch (n->kind) {
     case FLR_NOTICE_INSTANCE:
         flr_engine_discard(e, n->what.instance, NULL);
-        e->casting = false;
+        e->rebuilding = false;
         welcome_parts(e);
         break;
     case FLR_NOTICE_STATIC_SCENE:

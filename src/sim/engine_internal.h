@@ -50,7 +50,7 @@ struct flr_world_instance {
     flr_part_kind *kinds; /* [count] */
     flr_pose *starts;     /* [count] */
     flr_shape **shapes;   /* [count] used */
-    uint32_t *before;     /* [count]: place in the world instance before; filled by the loop */
+    uint32_t *before;     /* [count]: index in the world instance before; filled by the loop */
     flr_world *world;     /* NULL: there are no parts */
 };
 
@@ -74,7 +74,7 @@ void flr_world_instance_free(flr_world_instance *instance);
 void flr_engine_discard(flr_engine *engine, flr_world_instance *instance, flr_part_list *members);
 /* What the definition says about contact takes precedence over a scene. */
 void flr_engine_choose_contact(const flr_engine_def *def, flr_world_params *params);
-/* The place of a part; UINT32_MAX: none. RT safe. */
+/* The index of a part; UINT32_MAX: none. RT safe. */
 uint32_t flr_world_instance_find(const flr_world_instance *instance, uint32_t part);
 
 /* A joint as it is when parts are at the T_start of `now`, not at that of `start`. False: one of its parts is gone. The texts of
@@ -106,7 +106,7 @@ flr_result flr_static_scene_build(flr_static_scene *merged, flr_merge *merge,
 flr_result flr_static_scene_merge(flr_static_scene *merged, const flr_part_list *parts,
                                   unsigned threads, bool (*go_on)(void *context, uint32_t part),
                                   void *context, flr_error *error);
-/* Puts it into a world in which the places of parts are their numbers. */
+/* Puts it into a world in which the indices of parts are their ids. */
 void flr_static_scene_set(const flr_static_scene *merged, flr_world *world);
 flr_static_scene *flr_static_scene_retain(flr_static_scene *merged);
 void flr_static_scene_release(flr_static_scene *merged);
@@ -115,12 +115,12 @@ void flr_static_scene_release(flr_static_scene *merged);
 struct flr_recording_tap {
     flr_recorder *recorder;
     uint32_t all;           /* parts when it began */
-    uint32_t *numbers;      /* [all] their ids, rising; frames speak of them by place in here */
+    uint32_t *numbers;      /* [all] their ids, rising; frames name them by index in here */
     uint64_t frames;        /* pushed so far, lost ones included; the loop's */
     int64_t last_ns;        /* of the last of them, from the first on; the loop's */
     uint32_t count;         /* of those that may move */
     uint32_t *ids;          /* [count] */
-    uint32_t *places;       /* [count] in the loop's world instance; the loop's */
+    uint32_t *indices;      /* [count] in the loop's world instance; the loop's */
     flr_record_part *parts; /* [count]; the loop's */
     uint32_t scene;
     flr_ring *entries; /* flr_journal_entry: from the loop to the writer */
@@ -199,7 +199,7 @@ typedef struct flr_stepper_hand {
     flr_pose T_world_hand;
     uint32_t buttons;
     uint32_t grab_button;
-    uint32_t touched; /* place in the world instance */
+    uint32_t touched; /* index in the world instance */
     uint32_t held;    /* part, as reported to control */
     bool present, by_button, anew;
     bool
@@ -267,8 +267,8 @@ void flr_recording_tap_begin(flr_stepper *stepper);   /* stepper->recording tap 
 void flr_recording_tap_rebuild(flr_stepper *stepper); /* stepper->world instance is another one */
 /* It is about to be done, or was. Parts as flr_recording_tap_part() gives them. */
 void flr_recording_tap_entry(flr_stepper *stepper, flr_journal_entry entry);
-/* What the recording calls the part at this place of the world instance. */
-uint32_t flr_recording_tap_part(const flr_stepper *stepper, uint32_t place);
+/* What the recording calls the part at this index of the world instance. */
+uint32_t flr_recording_tap_part(const flr_stepper *stepper, uint32_t index);
 void flr_recording_tap_frame(flr_stepper *stepper, const flr_loop_frame *frame,
                              const flr_world_input *inputs, int64_t began);
 
@@ -284,13 +284,13 @@ bool flr_stepper_make_couplings(flr_stepper *stepper);
 void flr_stepper_free_couplings(flr_stepper *stepper);
 
 /* stepper_commands.c: RT safe. Applies one command (flr_sim_command) before the frame; and what a hand's button does likewise:
- * grabbing the part at this place of the world instance, with the hand at a pose or where it was seen last (false: it cannot
+ * grabbing the part at this index of the world instance, with the hand at a pose or where it was seen last (false: it cannot
  * be), releasing what the hand holds. Notices go to control. */
 void flr_stepper_take(void *stepper, const void *order);
-bool flr_stepper_grab(flr_stepper *stepper, uint32_t hand, uint32_t place,
+bool flr_stepper_grab(flr_stepper *stepper, uint32_t hand, uint32_t index,
                       const flr_pose *T_world_hand, bool by_button);
 void flr_stepper_release(flr_stepper *stepper, uint32_t hand);
-/* stepper.c: the place of the part that a hand at this point would take; FLR_ENGINE_NONE: none. */
+/* stepper.c: the index of the part that a hand at this point would take; FLR_ENGINE_NONE: none. */
 uint32_t flr_stepper_find_touched(const flr_stepper *stepper, flr_vec3 point);
 void flr_stepper_notify(flr_stepper *stepper, flr_notice notice);
 
@@ -381,7 +381,7 @@ typedef struct flr_view {
     uint32_t shown_count;
     uint32_t
         shown_ids[FLR_ENGINE_PARTS]; /* [shown_count]: static parts that something has touched */
-    bool shown[FLR_ENGINE_PARTS];    /* by place: is it one of these? */
+    bool shown[FLR_ENGINE_PARTS];    /* by index: is it one of these? */
 } flr_view;
 
 struct flr_engine {
@@ -436,11 +436,11 @@ struct flr_engine {
     bool firm[FLR_ENGINE_HANDS]; /* by the scene */
     bool probes;                 /* some hand has, or had, a point */
     bool dirty;                  /* the loop's world instance is not what the members are */
-    bool casting;                /* a worker makes one, or it is on its way to the loop */
+    bool rebuilding;             /* a worker makes one, or it is on its way to the loop */
     bool shaping;                /* a worker makes points for another model of force */
     bool unstored;               /* voxels could not be put into the cache */
     uint32_t loading;            /* job that makes the voxels of the scene; 0: none */
-    int64_t cast_ns;             /* when the last world was begun */
+    int64_t rebuilt_ns;          /* when the last world was begun */
     size_t state_size;           /* bytes: of the state of the world that was sent last */
 
     // merged static scene

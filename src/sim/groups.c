@@ -51,11 +51,11 @@ bool flr_group_list_read(const flr_scene *scene, flr_group_list *groups, uint32_
     return ok;
 }
 
-/* a place after `gone` was taken out */
-static uint32_t moved(uint32_t place, uint32_t gone, uint32_t up)
+/* an index after `gone` was taken out */
+static uint32_t moved(uint32_t index, uint32_t gone, uint32_t up)
 {
-    if (place == gone) place = up;
-    return place != FLR_ENGINE_NONE && place > gone ? place - 1 : place;
+    if (index == gone) index = up;
+    return index != FLR_ENGINE_NONE && index > gone ? index - 1 : index;
 }
 
 void flr_group_list_remove(flr_group_list *groups, uint32_t group, flr_part_list *parts)
@@ -75,7 +75,7 @@ void flr_group_list_free(flr_group_list *groups)
     memset(groups, 0, sizeof *groups);
 }
 
-/* The outermost rigid group around a place, plus 1; 0: none. */
+/* The outermost rigid group around a member, by its index; plus 1; 0: none. */
 static uint32_t rigid_of(const flr_group_list *groups, uint32_t group)
 {
     uint32_t found = 0;

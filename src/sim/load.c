@@ -344,8 +344,8 @@ static void make_unique(const flr_engine *e, char name[FLR_ENGINE_NAME_SIZE])
         }
 }
 
-/* The groups of a file beside those that are there; `place` says where each is now. */
-static bool append_groups(flr_engine *e, const flr_group_list *groups, uint32_t *place)
+/* The groups of a file beside those that are there; `indices` says where each is now. */
+static bool append_groups(flr_engine *e, const flr_group_list *groups, uint32_t *indices)
 {
     for (uint32_t i = 0; i < groups->count; i++) {
         char name[FLR_ENGINE_NAME_SIZE];
@@ -353,13 +353,13 @@ static bool append_groups(flr_engine *e, const flr_group_list *groups, uint32_t 
         for (uint32_t number = 2; flr_group_list_find(&e->groups, name) != FLR_ENGINE_NONE;
              number++)
             snprintf(name, sizeof name, "%.230s:%u", groups->list[i].name, number);
-        place[i] = flr_group_list_make(&e->groups, name, FLR_ENGINE_NONE);
-        if (place[i] == FLR_ENGINE_NONE) return false;
+        indices[i] = flr_group_list_make(&e->groups, name, FLR_ENGINE_NONE);
+        if (indices[i] == FLR_ENGINE_NONE) return false;
     }
     for (uint32_t i = 0; i < groups->count; i++) {
         uint32_t in = groups->list[i].in;
-        e->groups.list[place[i]].in = in == FLR_ENGINE_NONE ? in : place[in];
-        e->groups.list[place[i]].rigid = groups->list[i].rigid;
+        e->groups.list[indices[i]].in = in == FLR_ENGINE_NONE ? in : indices[in];
+        e->groups.list[indices[i]].rigid = groups->list[i].rigid;
     }
     return true;
 }
@@ -367,33 +367,33 @@ static bool append_groups(flr_engine *e, const flr_group_list *groups, uint32_t 
 /* The parts of a file stand beside those that are there. */
 static flr_result append_parts(flr_engine *e, load_job *l, flr_error *error)
 {
-    uint32_t *place = calloc(l->groups.count + 1u, sizeof *place);
+    uint32_t *indices = calloc(l->groups.count + 1u, sizeof *indices);
     if (e->members.count + l->members.count > FLR_ENGINE_PARTS) {
-        free(place);
+        free(indices);
         return flr_fail(error, FLR_TOO_LARGE, "a scene has %d parts at most", FLR_ENGINE_PARTS);
     }
-    if (!place || !append_groups(e, &l->groups, place)) {
-        free(place);
+    if (!indices || !append_groups(e, &l->groups, indices)) {
+        free(indices);
         return flr_engine_no_memory(error);
     }
     const bool tied = flr_part_list_add_joints(
         &e->members, l->members.joints, l->members.joint_count, e->next_part, l->T_world_file);
     if (!tied) {
-        free(place);
+        free(indices);
         return flr_engine_no_memory(error);
     }
     for (uint32_t i = 0; i < l->members.count; i++) {
         flr_part_entry member = l->members.list[i];
         member.part = e->next_part;
         member.T_start = flr_pose_mul(l->T_world_file, member.T_start);
-        if (member.group != FLR_ENGINE_NONE) member.group = place[member.group];
+        if (member.group != FLR_ENGINE_NONE) member.group = indices[member.group];
         make_unique(e, member.name);
         if (!flr_part_list_add(&e->members, &member)) break; /* the rest is dropped with the job */
         flr_shape_retain(member.shape);
         e->next_part++;
         flr_engine_tell_part(e, flr_part_list_find(&e->members, member.part));
     }
-    free(place);
+    free(indices);
     flr_group_list_set_rigid(&e->groups, &e->members);
     l->taken = true;
     l->number = e->scene;

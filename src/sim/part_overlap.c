@@ -386,7 +386,7 @@ static overlap_job *make_job(flr_engine *e)
 void flr_engine_keep_overlaps(flr_engine *e)
 {
     if (!e->overlaps.suspected || e->overlaps.looking || e->replay || e->loading || e->dirty ||
-        e->casting || flr_clock_ns(e->def.env) < e->overlaps.due_ns)
+        e->rebuilding || flr_clock_ns(e->def.env) < e->overlaps.due_ns)
         return;
     overlap_job *o = make_job(e);
     if (!o) return; /* the next service tries again */

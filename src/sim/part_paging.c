@@ -14,7 +14,7 @@ static void find_reason(const flr_engine *e, char *to, size_t size)
         flr_pager *pager = e->members.list[i].shape->pager;
         if (!pager) continue;
         flr_result result = flr_pager_trouble(pager, &why);
-        /* a damaged file of the cache does not mend: without it the next one who opens the scene builds it again */
+        /* a damaged file of the cache does not mend: without it the next controller that opens the scene builds it again */
         if (result == FLR_BAD_INPUT &&
             flr_path_remove(e->def.env, flr_pager_path(pager), NULL) == FLR_OK) {
             snprintf(to, size,

@@ -6,7 +6,7 @@
 
 enum { RECORDING_TAP_RECORDED = 16 };
 
-/* What the recording calls a part: its place among those that were there when it began. */
+/* What the recording calls a part: its index among those that were there when it began. */
 static uint32_t number_of(const flr_stepper *f, uint32_t part)
 {
     const flr_recording_tap *tap = f->tap;
@@ -22,9 +22,9 @@ static uint32_t number_of(const flr_stepper *f, uint32_t part)
     return FLR_ENGINE_NONE;
 }
 
-uint32_t flr_recording_tap_part(const flr_stepper *f, uint32_t place)
+uint32_t flr_recording_tap_part(const flr_stepper *f, uint32_t index)
 {
-    return f->tap && place < f->instance->count ? number_of(f, f->instance->ids[place])
+    return f->tap && index < f->instance->count ? number_of(f, f->instance->ids[index])
                                                 : FLR_ENGINE_NONE;
 }
 
@@ -44,9 +44,9 @@ void flr_recording_tap_entry(flr_stepper *f, flr_journal_entry entry)
 static void map(flr_stepper *f)
 {
     for (uint32_t i = 0; i < f->tap->count; i++)
-        f->tap->places[i] = f->tap->scene == f->instance->scene
-                                ? flr_world_instance_find(f->instance, f->tap->ids[i])
-                                : FLR_ENGINE_NONE;
+        f->tap->indices[i] = f->tap->scene == f->instance->scene
+                                 ? flr_world_instance_find(f->instance, f->tap->ids[i])
+                                 : FLR_ENGINE_NONE;
 }
 
 void flr_recording_tap_begin(flr_stepper *f)
@@ -121,8 +121,8 @@ static bool take_parts(const flr_stepper *f)
     flr_recording_tap *tap = f->tap;
     bool moved = false;
     for (uint32_t i = 0; i < tap->count; i++) {
-        if (tap->places[i] >= f->instance->count) continue; /* gone: where it was */
-        const flr_body *body = flr_world_body(f->instance->world, tap->places[i]);
+        if (tap->indices[i] >= f->instance->count) continue; /* gone: where it was */
+        const flr_body *body = flr_world_body(f->instance->world, tap->indices[i]);
         const flr_pose *is = &body->T_world_part, *was = &tap->parts[i].T_world_part;
         moved |= is->p.x != was->p.x || is->p.y != was->p.y || is->p.z != was->p.z ||
                  is->q.w != was->q.w || is->q.x != was->q.x || is->q.y != was->q.y ||
@@ -166,8 +166,8 @@ void flr_recording_tap_frame(flr_stepper *f, const flr_loop_frame *frame,
         hands[h].wrench = flr_world_wrench(f->instance->world, h);
     }
     for (uint32_t i = 0; i < tap->count; i++) {
-        if (tap->places[i] >= f->instance->count) continue; /* gone: where it was */
-        const flr_body *body = flr_world_body(f->instance->world, tap->places[i]);
+        if (tap->indices[i] >= f->instance->count) continue; /* gone: where it was */
+        const flr_body *body = flr_world_body(f->instance->world, tap->indices[i]);
         tap->parts[i] = (flr_record_part){body->T_world_part, body->twist};
     }
     flr_record_contact list[RECORDING_TAP_RECORDED];

@@ -202,7 +202,7 @@ static void free_tape(flr_recording_tap *tap)
     free(tap->state);
     free(tap->numbers);
     free(tap->ids);
-    free(tap->places);
+    free(tap->indices);
     free(tap->parts);
     free(tap);
 }
@@ -215,12 +215,13 @@ static flr_recording_tap *make_tape(const flr_engine *e)
     tap->scene = e->scene;
     tap->numbers = calloc(n, sizeof *tap->numbers);
     tap->ids = calloc(n, sizeof *tap->ids);
-    tap->places = calloc(n, sizeof *tap->places);
+    tap->indices = calloc(n, sizeof *tap->indices);
     tap->parts = calloc(n, sizeof *tap->parts);
     tap->state_room = e->state_size;
     tap->state = flr_prefaulted_calloc(1, tap->state_room + 1);
     tap->entries = flr_ring_create(sizeof(flr_journal_entry), ENTRIES + 2 * n);
-    if (!tap->numbers || !tap->ids || !tap->places || !tap->parts || !tap->state || !tap->entries) {
+    if (!tap->numbers || !tap->ids || !tap->indices || !tap->parts || !tap->state ||
+        !tap->entries) {
         free_tape(tap);
         return NULL;
     }

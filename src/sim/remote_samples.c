@@ -144,10 +144,10 @@ void flr_stepper_copy_couplings(const flr_stepper *f, flr_snapshot *s)
 
 /* ---- control's ---- */
 
-static flr_result check_tie(uint32_t coupling, flr_error *error)
+static flr_result check_coupling(uint32_t coupling, flr_error *error)
 {
     if (coupling < FLR_WORLD_REMOTE_COUPLINGS) return FLR_OK;
-    return flr_fail(error, FLR_BAD_ARGUMENT, "there is no tie %u; there are %d", coupling,
+    return flr_fail(error, FLR_BAD_ARGUMENT, "there is no coupling %u; there are %d", coupling,
                     FLR_WORLD_REMOTE_COUPLINGS);
 }
 
@@ -159,16 +159,17 @@ flr_result flr_engine_set_coupling(flr_engine *e, uint32_t coupling, flr_part_id
     flr_sim_command command = {.kind = FLR_SIM_COMMAND_COUPLE,
                                .as.couple = {.coupling = coupling, .part = FLR_ENGINE_NONE}};
     flr_loop_couple *couple = &command.as.couple;
-    flr_result result = check_tie(coupling, error);
+    flr_result result = check_coupling(coupling, error);
     if (result == FLR_OK && def) {
         result = flr_engine_check_id(e, part, error);
-        if (result == FLR_OK) result = flr_engine_check_movable(e, part.index, "tied", error);
+        if (result == FLR_OK) result = flr_engine_check_movable(e, part.index, "coupled", error);
         if (result == FLR_OK && (!amount(def->stiffness) || !amount(def->damping) ||
                                  (def->rest && !flr_pose_is_valid(def->T_world_rest))))
-            result = flr_fail(error, FLR_BAD_ARGUMENT,
-                              "tie %u: stiffness and damping must be numbers not below 0, and a "
-                              "rest a pose",
-                              coupling);
+            result =
+                flr_fail(error, FLR_BAD_ARGUMENT,
+                         "coupling %u: stiffness and damping must be numbers not below 0, and a "
+                         "rest a pose",
+                         coupling);
         couple->part = part.index;
         couple->set = true;
         couple->def = *def;
@@ -186,11 +187,11 @@ flr_result flr_engine_set_coupling(flr_engine *e, uint32_t coupling, flr_part_id
 flr_result flr_engine_coupling_input(flr_engine *e, uint32_t coupling,
                                      const flr_engine_coupling_sample *sample, flr_error *error)
 {
-    flr_result result = check_tie(coupling, error);
+    flr_result result = check_coupling(coupling, error);
     if (result != FLR_OK) return result;
     if (!flr_engine_is_pose(sample->T_world_part) || !flr_vec3_is_finite(sample->twist.linear) ||
         !flr_vec3_is_finite(sample->twist.angular) || !isfinite(sample->put))
-        return flr_fail(error, FLR_BAD_ARGUMENT, "tie %u: that is no pose or no velocity",
+        return flr_fail(error, FLR_BAD_ARGUMENT, "coupling %u: that is no pose or no velocity",
                         coupling);
     flr_coupled_news news = {e->coupling_generations[coupling], *sample};
     flr_latest_write(e->stepper->couplings[coupling].news, &news);

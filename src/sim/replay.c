@@ -242,10 +242,10 @@ static flr_result change_merged(comparison *c, const flr_noted_parts *parts, flr
     flr_static_scene *merged = flr_static_scene_bare(count);
     flr_result result = merged ? FLR_OK : no_memory(c->log->path, error);
     for (uint32_t i = 0; i < count && result == FLR_OK; i++) {
-        uint32_t place = flr_journal_part(parts, i);
-        if (place < all->count)
-            flr_static_scene_add(merged, place, all->list[place].shape,
-                                 flr_world_body(c->stage->world, place)->T_world_part);
+        uint32_t index = flr_journal_part(parts, i);
+        if (index < all->count)
+            flr_static_scene_add(merged, index, all->list[index].shape,
+                                 flr_world_body(c->stage->world, index)->T_world_part);
         else
             result = flr_fail(error, FLR_BAD_INPUT, "%s: a ground of parts that are not there",
                               c->log->path);

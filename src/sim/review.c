@@ -189,16 +189,16 @@ flr_allow *flr_review_allow(const flr_review_names *names, const flr_allow_rules
 /* The rule that allows a pair; FLR_ENGINE_NONE: none. False: no memory. */
 static bool find_rule(flr_engine *e, uint32_t part, uint32_t other, uint32_t *rule)
 {
-    uint32_t places[2] = {FLR_ENGINE_NONE, FLR_ENGINE_NONE};
+    uint32_t indices[2] = {FLR_ENGINE_NONE, FLR_ENGINE_NONE};
     for (uint32_t i = 0; i < e->members.count; i++) {
-        if (e->members.list[i].part == part) places[0] = i;
-        if (e->members.list[i].part == other) places[1] = i;
+        if (e->members.list[i].part == part) indices[0] = i;
+        if (e->members.list[i].part == other) indices[1] = i;
     }
     flr_review_names names = {&e->members, &e->groups};
     flr_allow *allow = flr_review_allow(&names, &e->review->rules);
     if (!allow) return false;
     *rule = FLR_ENGINE_NONE;
-    (void)flr_allow_has(allow, places[0], places[1], rule);
+    (void)flr_allow_has(allow, indices[0], indices[1], rule);
     flr_allow_destroy(allow);
     return true;
 }

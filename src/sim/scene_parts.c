@@ -221,10 +221,10 @@ static void cast_done(flr_engine *e, flr_job *job)
         adopt_law(e, c);
         flr_engine_send_tools(e);
         e->state_size = c->instance->world ? flr_world_state_size(c->instance->world) : 0;
-        c->instance = NULL; /* the loop's; `casting` ends when it gives the one before back */
+        c->instance = NULL; /* the loop's; `rebuilding` ends when it gives the one before back */
         return;
     }
-    e->casting = false;
+    e->rebuilding = false;
     if (job->result == FLR_OK) e->dirty = true; /* no room in the ring: again */
     if (job->result != FLR_OK && e->tuning.world.engine != e->kind) { /* without the trees */
         e->tuning.world.engine = e->kind;
@@ -248,7 +248,7 @@ void flr_engine_recast(flr_engine *e)
 {
     /* while a scene is loaded, parts become ready one by one: not a world for each of many */
     int64_t now = flr_clock_ns(e->def.env);
-    if (!e->dirty || e->casting || (e->loading && now - e->cast_ns < LOADING_NS)) return;
+    if (!e->dirty || e->rebuilding || (e->loading && now - e->rebuilt_ns < LOADING_NS)) return;
     cast_job *c = calloc(1, sizeof *c);
     bool copied = c;
     for (uint32_t i = 0; i < e->members.count && copied; i++) {
@@ -270,8 +270,8 @@ void flr_engine_recast(flr_engine *e)
     c->job.done = cast_done;
     c->job.drop = cast_drop;
     e->dirty = false;
-    e->casting = true;
-    e->cast_ns = now;
+    e->rebuilding = true;
+    e->rebuilt_ns = now;
     /* people see a change of engine that takes longer */
     const bool builds =
         c->params.engine == FLR_ENGINE_EXACT && e->kind != FLR_ENGINE_EXACT && c->members.count > 0;
@@ -351,7 +351,7 @@ flr_result flr_engine_set_use(flr_engine *e, flr_part_id part, flr_part_use use,
     }
     e->altered = true;
     flr_engine_suspect_overlaps(e);
-    e->dirty |= e->casting; // the world that is being made does not know it
+    e->dirty |= e->rebuilding; // the world that is being made does not know it
     flr_engine_tell_part(e, member);
     return FLR_OK;
 }

@@ -5,9 +5,9 @@
 
 #include "sim/snapshot.h"
 
-static void set_hit(flr_snapshot *s, uint32_t place)
+static void set_hit(flr_snapshot *s, uint32_t index)
 {
-    s->hit[place / 64] |= UINT64_C(1) << place % 64;
+    s->hit[index / 64] |= UINT64_C(1) << index % 64;
 }
 
 static void copy_contacts(const flr_stepper *f, flr_snapshot *s)

@@ -1,7 +1,7 @@
 /* snapshot.h: what the loop shows of a frame, raw, as the loop has it.
  *
  * snapshot.c fills one in every frame, in the loop's thread, and publishes it by a latest-value buffer. It names nothing and looks
- * nothing up: parts are places in the world instance, contacts are as the contact engines list them, and of the parts only those
+ * nothing up: parts are indices in the world instance, contacts are as the contact engines list them, and of the parts only those
  * are written that have changed since this very buffer was filled last. view.c makes of it what clients see (flr_engine_state),
  * in control's thread, once for a frame and only when somebody asks.
  *
@@ -18,7 +18,7 @@ enum { FLR_SNAPSHOT_WORDS = (FLR_ENGINE_PARTS + 63) / 64 };
 
 typedef struct flr_snapshot_hand {
     uint32_t held;    /* part's id, or FLR_ENGINE_NONE */
-    uint32_t touched; /* place, or FLR_ENGINE_NONE */
+    uint32_t touched; /* index, or FLR_ENGINE_NONE */
     uint32_t buttons;
     bool present, grips, points; /* grips: T_part_hand is filled; points: proxy is */
     flr_pose T_world_hand, T_part_hand;
@@ -38,12 +38,12 @@ typedef struct flr_snapshot_contact {
     flr_vec3 point, normal; /* world */
     double depth;           /* metres */
     double stiffness;       /* N/m: its share */
-    uint32_t part, other;   /* places; other may be FLR_SNAPSHOT_STATIC */
+    uint32_t part, other;   /* indices; other may be FLR_SNAPSHOT_STATIC */
 } flr_snapshot_contact;
 
 /* Of the exact engine. */
 typedef struct flr_snapshot_gap {
-    uint32_t part, other; /* places */
+    uint32_t part, other; /* indices */
     double distance, lower, upper;
     flr_vec3 from, to;
 } flr_snapshot_gap;
@@ -68,8 +68,8 @@ typedef struct flr_snapshot {
     flr_snapshot_gap gaps[FLR_ENGINE_GAPS]; /* nearest first */
     flr_world_overlap overlaps[FLR_ENGINE_OVERLAPS];
     uint64_t
-        hit[FLR_SNAPSHOT_WORDS]; /* a bit per place: touches another part, or the static scene */
-    /* [instance->count] by place, as they were when the world had this generation */
+        hit[FLR_SNAPSHOT_WORDS]; /* a bit per index: touches another part, or the static scene */
+    /* [instance->count] by index, as they were when the world had this generation */
     uint64_t serial, generation; /* serial: of the instance */
     flr_world_part_state parts[FLR_ENGINE_PARTS];
 } flr_snapshot;

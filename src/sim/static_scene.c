@@ -363,7 +363,7 @@ static void post_merge(flr_engine *e, flr_static_scene *wanted, double voxel)
 
 void flr_engine_keep_merged(flr_engine *e)
 {
-    if (!e->def.merge || e->merging || e->dirty || e->casting || e->replay || e->loading) return;
+    if (!e->def.merge || e->merging || e->dirty || e->rebuilding || e->replay || e->loading) return;
     if (e->kind != FLR_ENGINE_SHELL) return; /* the others ask parts one by one */
     int64_t now = flr_clock_ns(e->def.env);
     if (now - e->merged_ns < settle_ns / 5) return;

@@ -9,11 +9,11 @@ static const flr_wrench no_wrench = {{0, 0, 0}, {0, 0, 0}};
 /* ---- hands ---- */
 
 /* Voxels from a point to the surface of a part, 0 also inside; -1: it is not within reach. */
-static int nearness(const flr_stepper *f, uint32_t place, flr_vec3 point)
+static int nearness(const flr_stepper *f, uint32_t index, flr_vec3 point)
 {
-    const flr_shape *shape = f->instance->shapes[place];
+    const flr_shape *shape = f->instance->shapes[index];
     flr_vec3 at =
-        flr_pose_apply_inverse(flr_world_body(f->instance->world, place)->T_world_part, point);
+        flr_pose_apply_inverse(flr_world_body(f->instance->world, index)->T_world_part, point);
     if (flr_vec3_distance(at, shape->touch.middle) > shape->touch.radius + f->reach) return -1;
     unsigned mark = flr_voxmap_mark(shape->voxmap, FLR_FIELD_SURFACE, at);
     if (mark == FLR_MARK_FREE) return -1;

@@ -40,8 +40,8 @@ static void remember(flr_undo *u, uint32_t part, flr_pose pose)
         u->steps--;
 }
 
-/* An undo step, as the command's row has it: of the part at `place` or of all, and of those that move by themselves. */
-static void remember_step(flr_stepper *f, flr_sim_command_kind kind, uint32_t place)
+/* An undo step, as the command's row has it: of the part at `index` or of all, and of those that move by themselves. */
+static void remember_step(flr_stepper *f, flr_sim_command_kind kind, uint32_t index)
 {
     const flr_world_instance *instance = f->instance;
     flr_sim_command_undo undo = flr_sim_command_row_of(kind)->undo;
@@ -49,7 +49,7 @@ static void remember_step(flr_stepper *f, flr_sim_command_kind kind, uint32_t pl
     begin_step(&f->undo);
     for (uint32_t i = 0; i < instance->count; i++)
         if (instance->kinds[i] != FLR_PART_STATIC &&
-            (undo == FLR_SIM_COMMAND_UNDO_ALL || i == place || instance->kinds[i] == FLR_PART_FREE))
+            (undo == FLR_SIM_COMMAND_UNDO_ALL || i == index || instance->kinds[i] == FLR_PART_FREE))
             remember(&f->undo, instance->ids[i], flr_world_body(instance->world, i)->T_world_part);
 }
 
@@ -64,23 +64,23 @@ static void world_release(flr_stepper *f, uint32_t hand)
 }
 
 /* `T_world_hand` NULL: where it was seen last. */
-static bool world_grab(flr_stepper *f, uint32_t hand, uint32_t place, const flr_pose *T_world_hand)
+static bool world_grab(flr_stepper *f, uint32_t hand, uint32_t index, const flr_pose *T_world_hand)
 {
     flr_journal_entry entry = {.kind = FLR_JOURNAL_GRAB,
-                               .as.grab = {.hand = hand, .part = flr_recording_tap_part(f, place)}};
+                               .as.grab = {.hand = hand, .part = flr_recording_tap_part(f, index)}};
     if (T_world_hand) entry.as.grab.T_world_hand = (flr_noted_optional_pose){true, *T_world_hand};
     flr_recording_tap_entry(f, entry);
-    return T_world_hand ? flr_world_grab_at(f->instance->world, hand, place, *T_world_hand)
-                        : flr_world_grab(f->instance->world, hand, place);
+    return T_world_hand ? flr_world_grab_at(f->instance->world, hand, index, *T_world_hand)
+                        : flr_world_grab(f->instance->world, hand, index);
 }
 
-static void world_place(flr_stepper *f, uint32_t place, flr_pose pose)
+static void world_place(flr_stepper *f, uint32_t index, flr_pose pose)
 {
     flr_recording_tap_entry(
         f, (flr_journal_entry){
                .kind = FLR_JOURNAL_PLACE,
-               .as.place = {.part = flr_recording_tap_part(f, place), .T_world_part = pose}});
-    flr_world_place(f->instance->world, place, pose);
+               .as.place = {.part = flr_recording_tap_part(f, index), .T_world_part = pose}});
+    flr_world_place(f->instance->world, index, pose);
 }
 
 /* ---- hands ---- */
@@ -96,15 +96,15 @@ void flr_stepper_release(flr_stepper *f, uint32_t hand)
     h->by_button = false;
 }
 
-bool flr_stepper_grab(flr_stepper *f, uint32_t hand, uint32_t place, const flr_pose *T_world_hand,
+bool flr_stepper_grab(flr_stepper *f, uint32_t hand, uint32_t index, const flr_pose *T_world_hand,
                       bool by_button)
 {
     flr_stepper_hand *h = &f->hands[hand];
-    if (!f->instance->world || place >= f->instance->count) return false;
+    if (!f->instance->world || index >= f->instance->count) return false;
     flr_stepper_release(f, hand);
-    remember_step(f, FLR_SIM_COMMAND_GRAB, place);
-    if (!world_grab(f, hand, place, T_world_hand)) return false;
-    h->held = f->instance->ids[place];
+    remember_step(f, FLR_SIM_COMMAND_GRAB, index);
+    if (!world_grab(f, hand, index, T_world_hand)) return false;
+    h->held = f->instance->ids[index];
     h->by_button = by_button;
     flr_stepper_notify(f, (flr_notice){.kind = FLR_NOTICE_GRABBED, .hand = hand, .part = h->held});
     return true;
@@ -307,12 +307,12 @@ static void apply_couple(flr_stepper *f, const flr_loop_couple *c)
 
 static void apply_solid(flr_stepper *f, const flr_loop_solid *c)
 {
-    uint32_t place = flr_world_instance_find(f->instance, c->part);
+    uint32_t index = flr_world_instance_find(f->instance, c->part);
     flr_recording_tap_entry(
         f, (flr_journal_entry){
                .kind = FLR_JOURNAL_SOLID,
-               .as.solid = {.solid = c->solid, .part = flr_recording_tap_part(f, place)}});
-    if (f->instance->world) flr_world_set_solid(f->instance->world, place, c->solid);
+               .as.solid = {.solid = c->solid, .part = flr_recording_tap_part(f, index)}});
+    if (f->instance->world) flr_world_set_solid(f->instance->world, index, c->solid);
 }
 
 static void apply_record(flr_stepper *f, const flr_loop_record *c)

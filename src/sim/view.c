@@ -8,10 +8,10 @@
 /* Contacts with the merged static scene are given to parts by looking at all that are merged: so many looks for a view. */
 enum { RESOLVES = 4096 };
 
-static flr_part_id id_at(const flr_world_instance *instance, uint32_t place)
+static flr_part_id id_at(const flr_world_instance *instance, uint32_t index)
 {
     return flr_part_id_of(instance->scene,
-                          place < instance->count ? instance->ids[place] : FLR_ENGINE_NONE);
+                          index < instance->count ? instance->ids[index] : FLR_ENGINE_NONE);
 }
 
 /* ---- contacts ---- */
@@ -34,9 +34,9 @@ static uint32_t resolve(const flr_static_scene *g, flr_vec3 point, uint32_t *loo
     return found;
 }
 
-static bool is_hit(const uint64_t *hit, uint32_t place)
+static bool is_hit(const uint64_t *hit, uint32_t index)
 {
-    return hit[place / 64] >> place % 64 & 1;
+    return hit[index / 64] >> index % 64 & 1;
 }
 
 /* Names the contacts; what they are with counts as hit, too. */
@@ -124,9 +124,9 @@ static void show_couplings(const flr_snapshot *from, flr_engine_state *to)
 
 /* ---- distances ---- */
 
-static bool moves(const flr_snapshot *from, uint32_t place)
+static bool moves(const flr_snapshot *from, uint32_t index)
 {
-    return place < from->instance->count && from->instance->kinds[place] != FLR_PART_STATIC;
+    return index < from->instance->count && from->instance->kinds[index] != FLR_PART_STATIC;
 }
 
 /* What the exact engine knows; of two parts the one that may move comes first. */
@@ -157,18 +157,18 @@ static void show_gaps(const flr_snapshot *from, flr_engine_state *to)
 
 /* ---- parts ---- */
 
-static uint32_t look_of(const flr_snapshot *from, const uint64_t *hit, uint32_t place)
+static uint32_t look_of(const flr_snapshot *from, const uint64_t *hit, uint32_t index)
 {
-    if (is_hit(hit, place)) return FLR_WIRE_LOOK_COLLIDING;
+    if (is_hit(hit, index)) return FLR_WIRE_LOOK_COLLIDING;
     uint32_t look = FLR_WIRE_LOOK_PLAIN;
     for (uint32_t h = 0; h < from->hand_count; h++) {
-        if (from->hands[h].held == from->instance->ids[place]) return FLR_WIRE_LOOK_HELD;
-        if (from->hands[h].touched == place) look = FLR_WIRE_LOOK_READY;
+        if (from->hands[h].held == from->instance->ids[index]) return FLR_WIRE_LOOK_HELD;
+        if (from->hands[h].touched == index) look = FLR_WIRE_LOOK_READY;
     }
     return look;
 }
 
-/* Another world instance: static parts that were shown are in other places, or in none. */
+/* Another world instance: static parts that were shown have other indices, or none. */
 static void find_shown(flr_view *view, const flr_snapshot *from)
 {
     const flr_world_instance *instance = from->instance;

@@ -71,7 +71,7 @@ static flr_result make_part(const flr_world_instance_def *def, double voxel, uin
                             : flr_fail(error, result, "part \"%s\": %s", m->name, why.message);
 }
 
-/* The joints whose parts are all there, by their places. Returns how many there are. */
+/* The joints whose parts are all there, by their indices. Returns how many there are. */
 static uint32_t find_joints(const flr_part_list *parts, const flr_world_instance *made,
                             flr_joint *joints)
 {

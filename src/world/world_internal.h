@@ -1,5 +1,5 @@
 /* world_internal.h: what a world is made of, for those who work on it: world.c makes and keeps it, world_state.c saves it,
- * remote_coupling.c couples parts to instances elsewhere, motion_checks.c plans where its bodies go, frame.c does the step. Nothing else includes it. */
+ * remote_coupling.c couples parts to instances elsewhere, motion_checks.c plans where its bodies go, world_step.c does the step. Nothing else includes it. */
 #ifndef FLR_WORLD_WORLD_INTERNAL_H
 #define FLR_WORLD_WORLD_INTERNAL_H
 

@@ -24,7 +24,7 @@ says "prune --max"
 expect 2 feeler cache clear --max 1GB
 expect 2 feeler cache prune --max nothing
 
-# broken files are told, others' are left alone
+# broken files are reported, others' are left alone
 mkdir -p own
 head -c 5000 /dev/urandom >own/0123456789abcdef0123456789abcdef.flrvox
 printf 'flrvox\r\n' >own/fedcba9876543210fedcba9876543210.flrvox
@@ -46,7 +46,7 @@ expect 0 feeler cache clear --json
 json '.files == 0'
 holds own note.txt
 
-# what was voxelized is found the next time; a damaged file is told and built again, a full disk does not matter
+# what was voxelized is found the next time; a damaged file is reported and built again, a full disk does not matter
 export FEELER_CACHE=own/deeper
 expect 0 feeler make ball --out ball --quiet
 expect 0 feeler voxelize ball/ball.stl --voxel 1mm --json

@@ -207,7 +207,7 @@ if [ "$sanitized" = no ]; then
   json '(.resolution | length) == 5 and (.octree | length) == 4 and (.engines | length) == 5 and (.trees | all(.bytes_per_voxel[0] < 4))'
   json '[.octree[].steps | map(.[3]) | add] | .[3] <= .[2] and .[2] < .[0]'
   json '(.threads.steps | length) == 3 and (.threads.steps | all(.us | map(.[0]) == [1, 2, 4]))'
-  [ -s approach/approach-random-time.svg ] && pass || fail "no plot of the random ways"
+  [ -s approach/approach-random-time.svg ] && pass || fail "no plot of the random paths"
   expect 0 feeler bench falling --divide 20 --repeat 1 --json --plots plots
   json '(.falling | length) == 33 and (.falling | all(.us.broad <= .us.p50 and .us.p50 <= .us.p99 and .pairs.mean <= .pairs.most))'
   json '(.frames | length) == 7 and (.frames | all(.us.p50 > 0 and .us.p50 <= .us.p99 and .us.p99 <= .us.max))'

@@ -9,7 +9,7 @@ expect 0 feeler doctor --json
 json '[.checks[] | select(.name == "device") | .numbers.driver] == ["spacemouse", "openhaptics", "forcedimension"]'
 json '.checks[] | select(.numbers.driver == "spacemouse") | .numbers.present == false and (.advice | contains("apt install spacenavd"))'
 
-# ---- a plugin appears, and one that is none is told ----
+# ---- a plugin appears, and a file that is no plugin is reported ----
 mkdir devices
 cp "$build_dir/examples/plugin/my_device.so" devices/
 export FEELER_DEVICES=$PWD/devices

@@ -65,8 +65,8 @@ says 'nan.stl: 1 triangle left out; the first: line'
 expect 0 feeler convert nan.stl nan.obj --tolerant --json
 json '.left_out | test("1 triangle left out")'
 expect 3 feeler check nan.stl
-[ "$(cat "$scratch/out" "$scratch/err" | grep -c 'line [0-9]')" = 1 ] && pass || fail "$ran: the trouble is told more than once"
-# a header that lies: the reason is told whole
+[ "$(cat "$scratch/out" "$scratch/err" | grep -c 'line [0-9]')" = 1 ] && pass || fail "$ran: the trouble is reported more than once"
+# a header that lies: the whole reason is reported
 printf 'ply\nformat ascii 1.0\nelement vertex 1900000000\nproperty float x\nproperty float y\nproperty float z\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n' >liar.ply
 expect 3 feeler check liar.ply
 says '1,?900,?000,?000'

@@ -27,7 +27,7 @@ expect 0 feeler run $scene --hand builtin:aggressive --frames 400 --record a.mca
 [ "$(grep -vc '^#' a.txt)" = 400 ] && pass || fail "not one pose per frame"
 expect 0 feeler run $scene --hand builtin:aggressive --frames 400 --seed 2 --json
 [ "$(hash_of)" != "$first" ] && pass || fail "another seed gives the same"
-# the exact engine: a tight fit comes apart, its least clearance is told, and a recording of it is the same again
+# the exact engine: a tight fit comes apart, its least clearance is reported, and a recording of it is the same again
 expect 0 feeler make fit square-peg --gap 0.05mm --out peg -q
 expect 0 feeler run peg/scene.json --engine exact --hand builtin:removal --frames 200 --record exact.mcap --json
 json '.distance.lower > 0.00004 and .distance.upper < 0.000051 and .penetration_frames == 0'
@@ -75,7 +75,7 @@ refuse 3 'none.flrstate: ' run $scene --hand builtin:idle --frames 20 --resume n
 touch none.flrstate.mcap
 refuse 1 'none.flrstate.mcap' run $scene --hand builtin:idle --frames 20 --resume none.flrstate --record none.flrstate.mcap
 
-# ---- what has changed is told ----
+# ---- changes are reported ----
 cp ball/ball.stl ball.stl
 expect 0 feeler convert ball/ball.stl ball/ball.stl --out-unit 0.00099 --force -q
 refuse 3 'mesh of part "ball" has changed.*--anyway' replay a.mcap

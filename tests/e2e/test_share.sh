@@ -45,7 +45,7 @@ waits 'Dora has joined' ada.out
 kill -TERM "$dora"
 wait "$dora" && pass || fail "feeler join --memory ended by TERM: exit $?"
 waits 'Dora has left' ada.out
-# one who watches takes nothing
+# a member that only watches takes nothing
 if command -v node >/dev/null && [ -d "$source_dir/web/node_modules/ws" ]; then
   XDG_CACHE_HOME=$scratch/cleo feeler join "$address" --token-file token --user Cleo --watch >cleo.out 2>cleo.err &
   cleo=$!

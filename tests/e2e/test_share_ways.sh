@@ -43,7 +43,7 @@ stranger=$!
 begin Bob join "$address" --state-rate 20 --barrier --voxel 2mm
 begin Cleo join "$address" --state-rate 500
 at Bob people 3
-# what each carries comes to rest at the same bits, and the other size of voxels is told
+# what each carries comes to rest at the same bits, and the other voxel size is reported
 at Bob carry bracket 0 40 0
 both_lie() {
   at Ada pose bracket
@@ -96,7 +96,7 @@ await health '.share.rejected.all >= $sent' && health '$sent > 1000 and .share.m
 # on a machine that is busy beside it somebody may not be heard for a moment; all are there in the end
 for name in Ada Bob; do at $name people 2; done
 
-# one with another version, and one for whom there is no room any more: each is told so at once
+# a guest with another version, and one for whom there is no room: both get the reason at once
 empty "$scratch/odd"
 "$build_dir/tests/odd_peer" version "$address" >"$scratch/odd" 2>&1 &
 pids[odd]=$!

@@ -211,7 +211,7 @@ int main(int count, char **words)
         hear(listener, port);
         usleep(1000);
     }
-    // who listens gets a copy of each packet, the own ones too, and would send half as many
+    // a socket that listens gets a copy of each packet, the own ones too, and would send half as many
     if (listener >= 0) close(listener);
     long long before = drops(port);
     double begin = now();

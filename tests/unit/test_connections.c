@@ -362,7 +362,7 @@ static void test_refused(void **state)
     assert_int_not_equal(flr_connections_connect(c->connections, flr_wire_address(77), NULL, 0), 0);
     flr_wire_run(&wire, 11);
     assert_int_equal(c->told[FLR_CONNECTIONS_REFUSED], 3);
-    // given up by the owner: nothing is told
+    // given up by the owner: no report
     uint32_t connection = flr_connections_connect(c->connections, flr_wire_address(77), NULL, 0);
     flr_connections_close(c->connections, connection, NULL);
     flr_wire_run(&wire, 11);

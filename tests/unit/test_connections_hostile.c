@@ -109,7 +109,7 @@ static void translate(middle *relay, int way, const packet *p)
     inject(relay, way, other.bytes, other.size);
 }
 
-/* Each side is of another version for the other: the caller is told at once, nothing opens, and who lacks the token gets no
+/* Each side is of another version for the other: the initiator learns it at once, nothing opens, and who lacks the token gets no
  * answer in any version. */
 static void test_version(void **state)
 {

@@ -123,12 +123,12 @@ static void surfaces_do_not_meet_unnoticed(void **state)
     }
     for (int i = 0; i < FLR_TEST_SOLID_COUNT; i++) flr_test_part_free(&parts[i]);
     free(fixed_at);
-    print_message("%llu poses: %llu with potential penetrations; in the other %llu no surfaces "
-                  "meet. With awareness %llu of the former are told as free, and in %llu of these "
-                  "surfaces meet\n",
-                  (unsigned long long)n.poses, (unsigned long long)n.told,
-                  (unsigned long long)n.exact, (unsigned long long)n.aware_exact,
-                  (unsigned long long)n.aware_missed);
+    print_message(
+        "%llu poses: %llu with potential penetrations; in the other %llu no surfaces "
+        "meet. With awareness %llu of the former are reported as free, and in %llu of these "
+        "surfaces meet\n",
+        (unsigned long long)n.poses, (unsigned long long)n.told, (unsigned long long)n.exact,
+        (unsigned long long)n.aware_exact, (unsigned long long)n.aware_missed);
     assert_gt(n.exact, n.poses / 5);
     assert_gt(n.told, n.poses / 5);
 }

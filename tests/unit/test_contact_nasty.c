@@ -141,7 +141,7 @@ static void very_far_away(void **state)
                                 i / 2 == 2 ? sign * far : 0);
             flr_contact_result r = ask(&b, T, here);
             assert_nothing(r);
-            assert_true(far >= 1e9 || r.lower <= far); /* from 10^9 m on nothing is told */
+            assert_true(far >= 1e9 || r.lower <= far); /* from 10^9 m on nothing is reported */
             assert_nothing(ask(&b, here, T));
         }
     /* both of them far away and together: what doubles can still tell there (0.1 um at 10^8 m) */
@@ -169,7 +169,7 @@ static void shells_without_points(void **state)
     end(&b);
 }
 
-/* Wholly inside, every point is at the deepest layer and is told as such; the pushes cancel out. */
+/* Wholly inside, every point is at the deepest layer and reported as such; the pushes cancel out. */
 static void a_part_inside_a_part(void **state)
 {
     (void)state;

@@ -277,7 +277,7 @@ static void floods_are_bounded(void **state)
     uint32_t job, told = 0, posted = 0;
     flr_test_engine_make(&s, true, NULL);
     while (flr_engine_next(s.engine, &event)) continue;
-    // a parameter is told once, not for each change
+    // a parameter is reported once, not for each change
     for (int i = 0; i < 2000; i++) flr_engine_set(s.engine, "reach", i & 1 ? 0.001 : 0.002, NULL);
     while (flr_engine_next(s.engine, &event)) told += event.kind == FLR_ENGINE_EVENT_PARAMETER;
     assert_int_equal(told, 1);

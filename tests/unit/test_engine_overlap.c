@@ -1,4 +1,4 @@
-/* parts that stand inside others: people are told, once when the scene is opened and whenever one is taken, and not where
+/* parts that stand inside others: feeler reports them, once when the scene is opened and whenever one is taken, and not where
  * parts only touch */
 #include <math.h>
 
@@ -41,7 +41,7 @@ static void what_stands_inside_is_told(void **state)
     assert_true(flr_engine_overlap(s.engine, &part, sentence)); /* for those who come later */
     assert_part_equal(part, s.block);
     assert_string_equal(sentence, event.sentence);
-    /* moved a little it is told no more, but whenever it is taken */
+    /* moved a little it is not reported again, but whenever it is grabbed */
     put(&s, (flr_vec3){0, 0, 0.003});
     assert_false(warned(&s, &event));
     assert_int_equal(flr_engine_grab(s.engine, flr_hand(0), s.block, NULL), FLR_OK);

@@ -198,7 +198,7 @@ static void a_stall_pauses(void **state)
     assert_non_null(strstr(r.said, "paused: voxels did not come from the disk within 2 s"));
     flr_pose there = tool_of(s);
     for (int k = 0; k < 100; k++) push(&r, FRAMES, FRAMES), serve(&r, 1);
-    /* the disk is well again: that is told, and it goes on when somebody says so */
+    /* the disk is well again: that is reported, and it goes on when a client resumes */
     flr_sim_set_disk(r.env, &(flr_sim_disk){0});
     for (int k = 0; k < 600; k++) push(&r, FRAMES, FRAMES), serve(&r, 2);
     assert_non_null(strstr(r.said, "the voxels are there now"));

@@ -261,7 +261,7 @@ static void it_records_and_loads(void **state)
         flr_test_engine_pass(&s, 10); /* a busy machine */
     assert_int_equal(flr_engine_view(s.engine)->scene, 1);
     keeps_camera_and_tools(&s, folder);
-    // what is not there is told
+    // what is missing is reported
     flr_engine_event event;
     bool told = false;
     assert_int_equal(flr_engine_load(s.engine, "/nowhere/scene.json", &job, &error), FLR_OK);

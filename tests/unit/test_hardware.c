@@ -336,7 +336,7 @@ static void plugins(void **state)
     flr_device_close(device);
     refused("stub:away", FLR_NOT_FOUND, "away");
 
-    // bad ones are told, and do not keep the others from being loaded
+    // bad ones are reported, and do not keep the others from being loaded
     const struct {
         const char *stub, *part;
         flr_result code;

@@ -74,7 +74,7 @@ static void a_box_without_lid_leaks(void **state)
     assert_string_equal(flr_leak_print(&report.leaks[0], text),
                         "interior leaked through a gap near (0, 0, 25 mm), about 30 mm; use "
                         "voxels of 38mm, or voxelize the part as hollow");
-    /* who asks for no interior has no leak, and what is advised helps */
+    /* a part without interior has no leak, and the advice helps */
     assert_int_equal(find(mesh, 0.001, true).total, 0);
     assert_int_equal(find(mesh, report.leaks[0].voxel, false).total, 0);
     flr_test_shape_free(&shape);

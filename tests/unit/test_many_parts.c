@@ -1,4 +1,4 @@
-/* many parts: what a frame and a view do depends on what moves and who asks, not on how many parts there are; and what comes out
+/* many parts: what a frame and a view do depends on what moves and on requests, not on how many parts there are; and what comes out
  * is the same as if all were looked at */
 #include <math.h>
 

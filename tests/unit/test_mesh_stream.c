@@ -244,7 +244,7 @@ static void many_blocks(void **state)
     free(b.data);
 }
 
-/* what the helper says is told, under the code that it gives */
+/* what the helper says is reported, under the code that it gives */
 static void error_messages(void **state)
 {
     (void)state;

@@ -362,7 +362,7 @@ static void memory_is_bounded_by_the_file(void **state)
     flr_fail_alloc_peak_begin();
     refuse(&blob, blob.size, FLR_TOO_LARGE, "background");
     assert_lt(flr_fail_alloc_peak(), blob.size);
-    // who asks for that range gets it
+    // a request for that range gets it
     flr_nanovdb_options options = {.range = 30, .threads = 1};
     assert_ok(flr_nanovdb_parse("x.nvdb", blob.bytes, blob.size, &options, &voxmap, &error), error);
     assert_int_equal(flr_voxmap_get_info(voxmap).range, 30);

@@ -437,7 +437,7 @@ static void what_moves_is_not_paged(void **state)
     flr_sim_destroy(d.sim);
 }
 
-/* less than a step needs is told, with how much would do; and that much does */
+/* less memory than a step needs is reported, with how much would do; and that much does */
 static void the_least_memory_is_told(void **state)
 {
     (void)state;

@@ -94,7 +94,7 @@ static flr_hash play(flr_pager *pager, uint32_t *touching)
     return frame.hash;
 }
 
-/* what can be reached from both is told, or the first of them would wait for ever */
+/* what can be reached from both is reported, or the first of them would wait for ever */
 static void parts_with_one_pager(void **state)
 {
     (void)state;

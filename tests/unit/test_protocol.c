@@ -425,7 +425,7 @@ static void test_versions(void **state)
               error);
     assert_string_equal(decoded.as.error.sentence.bytes, "no token");
 
-    // an unknown message is told from a broken one, and a message from the wrong side
+    // an unknown message differs from a broken one, and from a message from the wrong side
     size = encode(&ping);
     memcpy(frame + 4, &(uint16_t){9999}, 2);
     assert_int_equal(

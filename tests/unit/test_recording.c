@@ -1,4 +1,4 @@
-/* reading recordings: what went in comes out to the bit; what is cut off or damaged costs what it must, and is told */
+/* reading recordings: what went in comes out to the bit; what is cut off or damaged costs what it must, and is reported */
 #include <math.h>
 
 #include "support/frames.h"
@@ -146,14 +146,14 @@ static void damage_is_told(void **state)
             assert_non_null(strstr(error.message, "/bad.mcap"));
         }
     }
-    print_message("%llu of 3000 flipped bits were told; %.2f of 7 frames came\n",
+    print_message("%llu of 3000 flipped bits were reported; %.2f of 7 frames came\n",
                   (unsigned long long)told, (double)given / 3000);
     assert_gt(told, 1000);
     assert_gt(given, 3000 * 4);
     flr_blob_free(&blob);
 }
 
-/* A chunk in the middle is damaged: what stands before and behind it is there, and what is lost is told. */
+/* A chunk in the middle is damaged: what stands before and behind it is there, and the loss is reported. */
 static void a_damaged_chunk_costs_its_frames(void **state)
 {
     (void)state;

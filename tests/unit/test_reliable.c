@@ -64,9 +64,9 @@ static void test_chance(void **state)
             bool part_came = false;
             for (uint32_t i = 0; i < count; i++) {
                 if (flying[i].arrival > now) continue;
-                flr_reliable_way way = {.rtt = 0.02, .usual = 0.02, .loss = loss};
+                flr_reliable_path path = {.rtt = 0.02, .usual = 0.02, .loss = loss};
                 if (flying[i].is_ack)
-                    assert_true(flr_reliable_acked(a, &flying[i].ack, way, now));
+                    assert_true(flr_reliable_acked(a, &flying[i].ack, path, now));
                 else
                     assert_true(
                         flr_reliable_came(b, flying[i].place, flying[i].bytes, flying[i].size));
@@ -112,29 +112,29 @@ static void test_false_acks(void **state)
     while (flr_reliable_take(a, 1, 0.3, part, &place)) {}
     uint64_t sent = a->out.sent;
     assert_int_equal(sent, 5004);
-    flr_reliable_way way = {0};
+    flr_reliable_path path = {0};
     flr_reliable_ack ack = {.came = sent + 1, .limit = sent + 1};
-    assert_false(flr_reliable_acked(a, &ack, way, 2));
+    assert_false(flr_reliable_acked(a, &ack, path, 2));
     ack = (flr_reliable_ack){.came = 100, .limit = 99};
-    assert_false(flr_reliable_acked(a, &ack, way, 2));
+    assert_false(flr_reliable_acked(a, &ack, path, 2));
     ack = (flr_reliable_ack){.limit = 9999, .count = 1, .ranges = {{0, 100}}};
-    assert_false(flr_reliable_acked(a, &ack, way, 2)); // begins where the first gap is not
+    assert_false(flr_reliable_acked(a, &ack, path, 2)); // begins where the first gap is not
     ack = (flr_reliable_ack){.limit = 9999, .count = 1, .ranges = {{200, 200}}};
-    assert_false(flr_reliable_acked(a, &ack, way, 2));
+    assert_false(flr_reliable_acked(a, &ack, path, 2));
     ack = (flr_reliable_ack){.limit = 9999, .count = 1, .ranges = {{200, sent + 1}}};
-    assert_false(flr_reliable_acked(a, &ack, way, 2));
+    assert_false(flr_reliable_acked(a, &ack, path, 2));
     ack = (flr_reliable_ack){.limit = 9999, .count = 2, .ranges = {{200, 400}, {300, 500}}};
-    assert_false(flr_reliable_acked(a, &ack, way, 2));
+    assert_false(flr_reliable_acked(a, &ack, path, 2));
     assert_int_equal(a->out.flying, sent);
     // an old one again, and half a part, are no news
     ack = (flr_reliable_ack){.came = 100, .limit = 9999};
-    assert_true(flr_reliable_acked(a, &ack, way, 2));
+    assert_true(flr_reliable_acked(a, &ack, path, 2));
     assert_int_equal(a->out.flying, sent);
     ack.came = sent;
-    assert_true(flr_reliable_acked(a, &ack, way, 2));
+    assert_true(flr_reliable_acked(a, &ack, path, 2));
     assert_int_equal(a->out.flying, 0);
     ack.came = 0;
-    assert_true(flr_reliable_acked(a, &ack, way, 2));
+    assert_true(flr_reliable_acked(a, &ack, path, 2));
     assert_int_equal(flr_reliable_due(a), INT64_MAX);
     flr_reliable_destroy(a);
 }

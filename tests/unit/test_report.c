@@ -202,7 +202,7 @@ static void draw_nothing(FILE *out)
     flr_chart_lines(out, &chart);
     flr_chart_histogram(out, "h", t, 2, 1000, "m");
     flr_chart_histogram(out, "h", t, 0, 1000, "m");
-    flr_chart_way(out, "x", "y", t, t, hot, 2, 1e-3, "mm");
+    flr_chart_path(out, "x", "y", t, t, hot, 2, 1e-3, "mm");
 }
 
 static void plots_lose_no_peak(void **state)

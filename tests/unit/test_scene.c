@@ -1,10 +1,8 @@
 #include "support/test.h"
 
-#include <jansson.h>
 #include <math.h>
 
 #include "feeler/env.h"
-#include "scene/keys.h"
 #include "scene/scene.h"
 
 static flr_scene *parse(const char *text)
@@ -505,27 +503,6 @@ static void what_the_reader_refuses_is_not_written(void **state)
     flr_blob_free(&text);
 }
 
-/* a file that is large but not absurd is read in a moment, places of all parts included */
-static void a_hundred_thousand_parts(void **state)
-{
-    (void)state;
-    enum { PARTS = 100000, LINE = 64 };
-    char *text = malloc((size_t)PARTS * LINE + 64);
-    size_t size = (size_t)sprintf(text, "{\"feeler\":1,\"name\":\"n\",\"parts\":[");
-    for (int i = 0; i < PARTS; i++)
-        size +=
-            (size_t)sprintf(text + size, "%s\n {\"name\":\"p%d\",\"file\":\"x\"}", i ? "," : "", i);
-    size += (size_t)sprintf(text + size, "]}");
-    flr_scene *scene = NULL;
-    flr_error error;
-    assert_ok(flr_scene_parse("s.json", text, size, &scene, &error), error);
-    assert_int_equal(scene->part_count, PARTS);
-    assert_int_equal(scene->parts[PARTS - 1].line, PARTS + 1);
-    assert_int_equal(scene->parts[PARTS - 1].column, 2);
-    flr_scene_destroy(scene);
-    free(text);
-}
-
 static void files_beside_the_scene(void **state)
 {
     (void)state;
@@ -688,54 +665,6 @@ static void hands_are_read_and_written(void **state)
     }
 }
 
-/* the property names of a schema object are exactly the keys of the reader */
-static void compare_keys(json_t *schema, flr_scene_object kind)
-{
-    json_t *properties = json_object_get(schema, "properties");
-    json_t *required = json_object_get(schema, "required");
-    assert_non_null(properties);
-    assert_true(json_is_false(json_object_get(schema, "additionalProperties")));
-    size_t count = 0, required_count = 0;
-    for (const flr_scene_key *key = flr_scene_keys[kind]; key->name; key++) {
-        count++;
-        json_t *property = json_object_get(properties, key->name);
-        if (!property) fail_msg("the schema lacks \"%s\"", key->name);
-        assert_true(json_is_string(json_object_get(property, "description")) ||
-                    json_object_get(property, "$ref"));
-        bool listed = false;
-        size_t i;
-        json_t *name;
-        json_array_foreach(required, i, name) listed |= !strcmp(json_string_value(name), key->name);
-        if (listed != key->required) fail_msg("\"required\" differs for \"%s\"", key->name);
-        required_count += key->required;
-    }
-    assert_int_equal(json_object_size(properties), count);
-    assert_int_equal(json_array_size(required), required_count);
-}
-
-static void the_schema_agrees_with_the_reader(void **state)
-{
-    (void)state;
-    json_error_t why;
-    json_t *schema =
-        json_load_file(FLR_SOURCE_DIR "/docs/scene.schema.json", JSON_REJECT_DUPLICATES, &why);
-    if (!schema) fail_msg("%s:%d: %s", why.source, why.line, why.text);
-    json_t *defs = json_object_get(schema, "$defs");
-    compare_keys(schema, FLR_SCENE_ROOT);
-    compare_keys(json_object_get(defs, "part"), FLR_SCENE_PART);
-    compare_keys(json_object_get(defs, "pose"), FLR_SCENE_POSE);
-    compare_keys(json_object_get(defs, "path"), FLR_SCENE_PATH);
-    compare_keys(json_object_get(defs, "group"), FLR_SCENE_GROUP);
-    compare_keys(json_object_get(defs, "joint"), FLR_SCENE_JOINT);
-    compare_keys(json_object_get(defs, "joint_axis"), FLR_SCENE_JOINT_AXIS);
-    compare_keys(json_object_get(defs, "camera"), FLR_SCENE_CAMERA);
-    compare_keys(json_object_get(defs, "hand"), FLR_SCENE_HAND);
-    compare_keys(json_object_get(defs, "contact"), FLR_SCENE_CONTACT);
-    compare_keys(json_object_get(defs, "spring"), FLR_SCENE_SPRING);
-    compare_keys(json_object_get(defs, "note"), FLR_SCENE_NOTE);
-    json_decref(schema);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -749,12 +678,10 @@ int main(void)
         cmocka_unit_test(written_as_expected),
         cmocka_unit_test(what_is_written_is_read),
         cmocka_unit_test(what_the_reader_refuses_is_not_written),
-        cmocka_unit_test(a_hundred_thousand_parts),
         cmocka_unit_test(files_beside_the_scene),
         cmocka_unit_test(through_files),
         cmocka_unit_test(allowed_pairs_and_notes),
         cmocka_unit_test(hands_are_read_and_written),
-        cmocka_unit_test(the_schema_agrees_with_the_reader),
     };
     return cmocka_run_group_tests_name("scene", tests, NULL, NULL);
 }

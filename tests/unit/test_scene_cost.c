@@ -141,11 +141,33 @@ static void too_many_values_are_refused(void **state)
     free(text);
 }
 
+/* a file that is large but not absurd is read in a moment, places of all parts included */
+static void a_hundred_thousand_parts(void **state)
+{
+    (void)state;
+    enum { PARTS = 100000, LINE = 64 };
+    char *text = malloc((size_t)PARTS * LINE + 64);
+    size_t size = (size_t)sprintf(text, "{\"feeler\":1,\"name\":\"n\",\"parts\":[");
+    for (int i = 0; i < PARTS; i++)
+        size +=
+            (size_t)sprintf(text + size, "%s\n {\"name\":\"p%d\",\"file\":\"x\"}", i ? "," : "", i);
+    size += (size_t)sprintf(text + size, "]}");
+    flr_scene *scene = NULL;
+    flr_error error;
+    assert_ok(flr_scene_parse("s.json", text, size, &scene, &error), error);
+    assert_int_equal(scene->part_count, PARTS);
+    assert_int_equal(scene->parts[PARTS - 1].line, PARTS + 1);
+    assert_int_equal(scene->parts[PARTS - 1].column, 2);
+    flr_scene_destroy(scene);
+    free(text);
+}
+
 int main(void)
 {
     // from here its blocks are counted, too
     json_set_alloc_funcs(malloc, free);
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_hundred_thousand_parts),
         cmocka_unit_test(what_it_takes_is_known),
         cmocka_unit_test(memory_follows_the_size),
         cmocka_unit_test(too_many_values_are_refused),

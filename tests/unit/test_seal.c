@@ -123,7 +123,7 @@ static void test_epochs(void **state)
     flr_seal_close_packet(&a.there, FLR_SEAL_EPOCH, NULL, 0, plain, sizeof plain, first);
     assert_memory_not_equal(key, a.there.key, sizeof key);
     assert_memory_not_equal(key, a.there.last, sizeof key); // forgotten
-    flr_seal_way then = b.there;
+    flr_seal_direction then = b.there;
     assert_false(
         flr_seal_open_packet(&b.there, FLR_SEAL_EPOCH, NULL, 0, last, sizeof last, opened));
     assert_false(

@@ -117,7 +117,7 @@ static void test_junk(void **state)
         flr_test_ws ws;
         join(&ws);
         pour(ws.socket, junk, (size_t)FRAMES * SIZE, PATIENCE);
-        /* it is told why, where it still listens, and dropped */
+        /* it gets the reason, if it still listens, and is dropped */
         flr_message message;
         bool bye = false;
         while (flr_test_ws_receive(&ws, PATIENCE, &message)) bye = bye || message.id == FLR_MSG_BYE;

@@ -16,7 +16,7 @@ static flr_share_def share_def(const flr_test_server *host)
     return def;
 }
 
-/* A client that is told everything; the movable part. */
+/* A client that gets everything; the movable part. */
 static uint32_t watch(const flr_test_server *server, flr_test_ws *ws)
 {
     flr_message message, ask = {.id = FLR_MSG_WATCH, .request = 1};
@@ -139,13 +139,13 @@ static void test_two(void **state)
     do flr_test_ws_expect(&a, FLR_MSG_EVENT, &message);
     while (!strstr(message.as.event.sentence.bytes, "Bob holds it"));
     assert_int_equal(message.as.event.part, part);
-    // how it is told in one document
+    // how one document reports it
     char *health = flr_test_get(ada.port, "/health");
     assert_non_null(strstr(health, "\"members\": 2"));
     assert_non_null(strstr(health, "\"rejected\""));
     assert_null(strstr(health, token));
     free(health);
-    // he goes: that he is gone is told once, and nothing of him is left
+    // he goes: his leaving is reported once, and nothing of him is left
     flr_test_ws_close(&b);
     flr_test_server_end(&bob);
     person = expect_person(&a, "", FLR_WIRE_PERSON_GONE, 0);

@@ -80,7 +80,7 @@ static void test_odd_names(void **state)
     flr_test_sessions_end(&s);
 }
 
-/* Who asks while the scene is loaded is told why it waits, once, and is let in afterwards. */
+/* A guest that asks while the scene is loaded learns once why it waits, and is let in afterwards. */
 static void test_waits_for_scene(void **state)
 {
     (void)state;
@@ -151,7 +151,7 @@ static void test_two_hold_one(void **state)
     flr_test_sessions_pass(&s, 1);
     assert_true(flr_test_sessions_agree(&s));
     assert_eq(s.sites[0].parts[0].p.z, 3);
-    // one who comes later finds it there
+    // a later guest finds it there
     flr_pose found;
     assert_true(flr_session_place(s.sites[0].session, 0, &found));
     assert_eq(found.p.y, 2);

@@ -1,4 +1,4 @@
-/* what determines a run comes back from a recording to the bit, and what has changed is told */
+/* what determines a run comes back from a recording to the bit, and changes are reported */
 #include "sim/setup.h"
 
 #include <math.h>

@@ -72,7 +72,7 @@ static void test_hand_over(void **state)
     flr_test_sites_end(&s);
 }
 
-/* The first cannot save the scene: who joins is told, and does not wait for ever. */
+/* The host cannot save the scene: the guest learns it, and does not wait for ever. */
 static void test_full_disk(void **state)
 {
     (void)state;
@@ -91,7 +91,7 @@ static void test_full_disk(void **state)
     flr_test_sites_end(&s);
 }
 
-/* The only one who has the scene is gone while it comes: who joins is told, and does not wait for ever. */
+/* The only member with the scene leaves while it is sent: the guest learns it, and does not wait for ever. */
 static void test_source_gone(void **state)
 {
     (void)state;
@@ -219,7 +219,7 @@ static void test_free_parts(void **state)
     assert_true(flr_test_site_pose(&s.sites[0], 1, &pose));
     assert_lt(pose.p.z, 0.04);
     assert_gt(pose.p.y, 0.04);
-    // nothing is told any more
+    // nothing is reported any more
     uint32_t number = flr_session_membership(flr_share_session(s.sites[0].share))->number;
     flr_test_sites_pass(&s, 3);
     assert_true(flr_test_sites_agree(&s));
@@ -335,7 +335,7 @@ static void test_more_than_ties(void **state)
     flr_test_sites_end(&s);
 }
 
-/* So many parts are held that one more cannot be told: who moves it is told, and so are the others when there is room. */
+/* So many parts are held that one more cannot be sent: its owner gets a report, and so do the others when there is room. */
 static void test_full_roll(void **state)
 {
     (void)state;

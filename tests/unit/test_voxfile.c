@@ -1,4 +1,4 @@
-/* voxel files: what is written comes back; what is damaged or foreign is told; nothing crashes */
+/* voxel files: what is written comes back; damaged and foreign files are reported; nothing crashes */
 #include "feeler/voxel_file.h"
 
 #include <sys/mman.h>
