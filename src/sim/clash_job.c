@@ -382,8 +382,9 @@ static void report_work(flr_job *job)
 static void report_done(flr_engine *e, flr_job *job)
 {
     clash_check *c = (clash_check *)job;
-    if (job->result != FLR_OK) return;
     flr_review *review = e->review;
+    review->reporting--;
+    if (job->result != FLR_OK) return;
     flr_review_report *report = &review->reports[review->report_count++ % FLR_REVIEW_REPORTS];
     flr_blob_free(&report->file);
     *report = (flr_review_report){job->info.job, c->format, c->file};
@@ -455,9 +456,13 @@ flr_result flr_engine_report_clashes(flr_engine *e, double clearance, uint8_t fo
     clash_check *c;
     if (!e->def.report)
         return flr_fail(error, FLR_UNSUPPORTED, "this controller writes no reports");
+    // also who may only watch can ask for them: they must not take the places of all other jobs
+    if (e->review->reporting >= FLR_REVIEW_REPORTS)
+        return flr_fail(error, FLR_AGAIN, "other reports are being written; try again later");
     flr_result result = flr_engine_can_post(e, error);
     if (result == FLR_OK) result = make_job(e, clearance, &c, error);
     if (result != FLR_OK) return result;
+    e->review->reporting++;
     c->is_report = true;
     c->format = format;
     c->write = e->def.report;

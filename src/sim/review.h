@@ -54,7 +54,7 @@ typedef struct flr_review {
     flr_review_answer answers[FLR_REVIEW_ANSWERS];
     flr_review_report reports[FLR_REVIEW_REPORTS];
     flr_review_map maps[FLR_REVIEW_MAPS];
-    uint32_t mapping;                               /* gap maps under way */
+    uint32_t mapping, reporting;                    /* gap maps and reports under way */
     uint64_t answer_count, report_count, map_count; /* ever */
 } flr_review;
 

@@ -297,6 +297,18 @@ static void a_report_is_written(void **state)
     assert_true(flr_engine_get_report(s.engine, job, &format, &file));
     assert_int_equal(format, 1);
     assert_memory_equal(file.bytes, "3 1 1 b c 1", file.size);
+    /* a client that asks over and over, which may be a watcher, does not take the places of all other jobs; what ends or is
+     * cancelled makes place for the next */
+    for (int round = 0; round < 2; round++) {
+        uint32_t asked = 0;
+        while (asked < 20 && flr_engine_report_clashes(s.engine, 0.001, 1, &job, &error) == FLR_OK)
+            asked++;
+        assert_in_range(asked, 2, 8);
+        assert_non_null(strstr(error.message, "other reports are being written"));
+        if (round == 0) assert_ok(flr_engine_cancel(s.engine, job, &error), error);
+        for (int i = 0; i < 50; i++) flr_engine_service(s.engine);
+        assert_int_equal(flr_engine_jobs(s.engine), 0);
+    }
     flr_engine_destroy(s.engine);
 }
 
