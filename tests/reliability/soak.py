@@ -182,20 +182,27 @@ class Watcher(threading.Thread):
             time.sleep(1)
 
 
-def rest(port, pid):
-    """Waits until nobody is connected, and looks at the process."""
+def rest(port, pid, most):
+    """Waits until nobody is connected and the process has no more descriptors and threads than `most`, a pair of them (None: whatever it
+    has when it is still), and looks at it. A controller that waits for a processor closes a connection some time after its end."""
     await_it(lambda: health(port)["clients"] == 1, "all viewers but the holder are gone")
     seen = []
 
-    def still():
+    def quiet():
         try:
             seen.append((descriptors(pid), threads(pid)))
         except OSError:
             return False
-        return len(seen) > 1 and seen[-1] == seen[-2]
+        if most:
+            return len(seen[-1][0]) <= len(most[0]) and seen[-1][1] <= most[1]
+        return len(seen) > 20 and seen[-1] == seen[-2] == min(seen, key=lambda look: len(look[0]))
 
-    # its own answer to this script is the last to be closed
-    await_it(still, "descriptors come to rest")
+    try:
+        await_it(quiet, "descriptors come to rest")
+    except Trouble:
+        (files, running), (expected, before) = seen[-1], most or seen[0]
+        gone, new = [f for f in expected if f not in files], [f for f in files if f not in expected]
+        raise Trouble(f"descriptors or threads do not come back: {len(expected)} and {before}, then {len(files)} and {running}: {gone} {new}")
     # a worker may be busy with what is near the held part: the least of some samples is what stays
     heaps = []
     for _ in range(8):
@@ -255,18 +262,14 @@ def main():
             came, recorded = round_of(port, feeler, chance, number, length)
             viewers, frames = viewers + came, frames + recorded
             with holder.lock:
-                (files, running), pages, heap = rest(port, pid)
+                # the first rest may have opened what stays open
+                (files, running), pages, heap = rest(port, pid, rests[-1][3:] if len(rests) > 1 else None)
             rests.append((time.monotonic() - began, pages, heap, files, running))
             if number % 10 == 0:
                 print(f"  {rests[-1][0]:.0f} s: {viewers} viewers, {frames} frames verified, {heap / MIB:.2f} MiB allocated, {pages / MIB:.2f} MiB of pages, "
                       f"{len(files)} descriptors, {running} threads", flush=True)
             if holder.trouble:
                 raise Trouble(holder.trouble)
-            # the first rest may have opened what stays open
-            expected = rests[min(1, len(rests) - 1)]
-            if (files, running) != expected[3:]:
-                gone, new = [f for f in expected[3] if f not in files], [f for f in files if f not in expected[3]]
-                raise Trouble(f"descriptors or threads do not come back: {len(expected[3])} and {expected[4]}, then {len(files)} and {running}: {gone} {new}")
         looped, seconds = health(port)["frames"] - before, time.monotonic() - began
         measured = (f"{seconds:.0f} s, {looped / seconds:.0f} frames a second, {viewers} viewers, {holder.grabs} grabs, {number} recordings of {frames} frames: "
                     f"{judge(rests, number, seconds)} ({watcher.memory / MIB:.2f} MiB at most); {len(rests[-1][3])} descriptors ({watcher.files} at most), "
