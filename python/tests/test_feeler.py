@@ -224,14 +224,16 @@ def test_progress_counts_and_cancels():
 
 
 def test_ctrl_c_ends_a_long_call():
+    # the handler is set again: a shell starts what runs in the background with SIGINT ignored, and Python leaves that so
     code = """
-import sys, numpy as np, feeler
+import signal, sys, numpy as np, feeler
+signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.path.insert(0, sys.argv[1])
 from test_feeler import torus, random_poses
 pair = feeler.Pair(torus(96, 48), torus(96, 48))
 poses = np.repeat(random_poses(1000, 0.4), 1000, axis=0)
-print("ready", flush=True)
 try:
+    print("ready", flush=True)
     pair.query(poses, reach=0.01)
 except KeyboardInterrupt:
     assert len(pair.query(poses[:20])) == 20
