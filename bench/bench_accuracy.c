@@ -93,11 +93,18 @@ static void note(accuracy_count *c, double error, double distance)
     c->beyond += error > allowed;
 }
 
+static bool in_box(flr_box3 box, flr_vec3 p)
+{
+    return p.x >= box.low.x && p.x <= box.high.x && p.y >= box.low.y && p.y <= box.high.y &&
+           p.z >= box.low.z && p.z <= box.high.z;
+}
+
 /* Is a sample of one part inside the other? Near the surface of one half, brute force does not decide either: 0. */
 static int side_of(accuracy_rig *rig, int part, flr_vec3 p, double *depth)
 {
     const double inside = brute_inside(rig->brutes[part], p);
     *depth = flr_brute_point(rig->brutes[part], p, 2 * rig->size);
+    if (!in_box(rig->meshes[part]->bounds, p)) return -1;
     if (fabs(inside) < UNDECIDED) return 0;
     return inside > 0 ? 1 : -1;
 }

@@ -88,6 +88,7 @@ static flr_result build(workshop *w, flr_fit *fit, flr_error *error)
     if (result != FLR_OK) return result;
     w->counts.triangles = mesh->triangle_count;
     w->counts.vertices = mesh->vertex_count;
+    w->counts.borders = flr_fit_count_borders(mesh, w->adjacency);
     if (!flr_fit_lay_out(fit, w->counts))
         return flr_fail(error, FLR_NO_MEMORY, "out of memory for %u triangles",
                         mesh->triangle_count);
@@ -95,6 +96,7 @@ static flr_result build(workshop *w, flr_fit *fit, flr_error *error)
     memcpy(fit->triangles, mesh->triangles, mesh->triangle_count * sizeof *fit->triangles);
     for (uint32_t i = mesh->triangle_count; i-- > 0;)
         fit->shells[w->adjacency->triangle_component[i]] = mesh->triangles[i].v[0];
+    flr_fit_fill_borders(fit, w->adjacency);
     result = sort_samples(w, fit, error);
     if (result == FLR_OK && !tell(w, 0.5)) result = flr_fail(error, FLR_CANCELLED, "cancelled");
     if (result != FLR_OK) return result;

@@ -16,7 +16,6 @@ void flr_fit_fill_header(const flr_fit *fit, flr_fit_header *h)
     memcpy(h->magic, FLR_FIT_MAGIC, sizeof h->magic);
     h->version = FLR_FIT_VERSION;
     h->solid = fit->info.solid;
-    h->closed = fit->closed;
     h->counts = fit->counts;
     h->mesh = fit->info.mesh;
     h->asked_spacing = fit->asked_spacing;
@@ -55,7 +54,7 @@ static bool sound_header(const flr_fit_header *h)
     const flr_fit_counts *c = &h->counts;
     return c->triangles && c->vertices && c->samples && c->patches && c->shells &&
            c->patches <= c->triangles && c->shells <= c->triangles && finite_box(h->bounds) &&
-           isfinite(h->spacing) && isfinite(h->area) && h->solid <= 1 && h->closed <= 1;
+           isfinite(h->spacing) && isfinite(h->area) && h->solid <= 1;
 }
 
 static bool sound_mesh(const flr_fit *fit)
@@ -70,6 +69,10 @@ static bool sound_mesh(const flr_fit *fit)
     }
     for (uint32_t i = 0; i < c->shells; i++)
         if (fit->shells[i] >= c->vertices) return false;
+    for (uint32_t i = 0; i < c->borders; i++) {
+        const flr_fit_border *b = &fit->borders[i];
+        if (b->from >= c->vertices || b->to >= c->vertices || b->times == INT32_MIN) return false;
+    }
     for (uint32_t i = 0; i < c->samples; i++) {
         const flr_fit_sample *s = &fit->samples[i];
         if (!flr_vec3_is_finite(s->point) || !isfinite(s->area) || !isfinite(s->radius) ||
@@ -142,7 +145,6 @@ flr_result flr_fit_parse(const void *bytes, size_t size, flr_fit **fit, flr_erro
         return flr_fail(error, FLR_BAD_INPUT, "a damaged fit: its content is wrong");
     }
     made->asked_spacing = h.asked_spacing;
-    made->closed = h.closed;
     made->info = (flr_fit_info){.triangles = h.counts.triangles,
                                 .vertices = h.counts.vertices,
                                 .samples = h.counts.samples,

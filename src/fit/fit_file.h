@@ -7,14 +7,13 @@
 
 #define FLR_FIT_MAGIC    "feelrfit"
 #define FLR_FIT_MAX_FILE ((uint64_t)1 << 38)
-enum { FLR_FIT_VERSION = 4 /* another where the same mesh gives other bytes */ };
+enum { FLR_FIT_VERSION = 5 /* another where the same mesh gives other bytes */ };
 
 typedef struct flr_fit_header {
     char magic[8];
     uint32_t version;
     uint32_t solid;
     flr_fit_counts counts;
-    uint32_t closed;
     flr_hash mesh;
     double asked_spacing, spacing, area;
     flr_box3 bounds;

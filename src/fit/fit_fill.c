@@ -274,7 +274,7 @@ void flr_fit_fill(flr_fit *fit, const uint32_t *order, const flr_fit_range *rang
 
 /* where each part of the memory begins */
 typedef struct fit_layout {
-    uint64_t at[8 + FLR_FIT_LEVELS], size;
+    uint64_t at[9 + FLR_FIT_LEVELS], size;
     uint32_t levels;
 } fit_layout;
 
@@ -282,14 +282,15 @@ static fit_layout layout_of(flr_fit_counts c)
 {
     fit_layout l = {.levels = 1};
     while (entries(c.patches, l.levels - 1) > 1) l.levels++;
-    uint64_t sizes[8 + FLR_FIT_LEVELS] = {
+    uint64_t sizes[9 + FLR_FIT_LEVELS] = {
         (uint64_t)c.vertices * sizeof(flr_vec3),       (uint64_t)c.triangles * sizeof(flr_triangle),
         (uint64_t)c.samples * sizeof(flr_fit_sample),  (uint64_t)c.patches * sizeof(flr_fit_patch),
         (uint64_t)c.triangles * sizeof(flr_fit_plane), (uint64_t)c.triangles * sizeof(flr_fit_face),
-        (uint64_t)c.shells * sizeof(uint32_t),         c.triangles};
+        (uint64_t)c.shells * sizeof(uint32_t),         c.triangles,
+        (uint64_t)c.borders * sizeof(flr_fit_border)};
     for (uint32_t i = 0; i < l.levels; i++)
-        sizes[8 + i] = (uint64_t)entries(c.patches, i) * sizeof(flr_fit_boxes);
-    for (uint32_t i = 0; i < 8 + l.levels; i++) {
+        sizes[9 + i] = (uint64_t)entries(c.patches, i) * sizeof(flr_fit_boxes);
+    for (uint32_t i = 0; i < 9 + l.levels; i++) {
         l.at[i] = l.size;
         l.size += (sizes[i] + 63) / 64 * 64;
     }
@@ -316,6 +317,7 @@ bool flr_fit_lay_out(flr_fit *fit, flr_fit_counts counts)
     fit->faces = (void *)(memory + l.at[5]);
     fit->shells = (void *)(memory + l.at[6]);
     fit->sides = (void *)(memory + l.at[7]);
-    for (uint32_t i = 0; i < fit->levels; i++) fit->level[i] = (void *)(memory + l.at[8 + i]);
+    fit->borders = (void *)(memory + l.at[8]);
+    for (uint32_t i = 0; i < fit->levels; i++) fit->level[i] = (void *)(memory + l.at[9 + i]);
     return true;
 }

@@ -67,14 +67,20 @@ typedef struct flr_fit_boxes {
 /* what the layout follows from; the beginning of a file, too */
 typedef struct flr_fit_counts {
     uint32_t triangles, vertices, samples, patches;
-    uint32_t shells; /* pieces that hang together */
+    uint32_t shells;  /* pieces that hang together */
+    uint32_t borders; /* edges at which the mesh ends */
 } flr_fit_counts;
+
+/* An edge whose triangles do not cancel out: it is left over this many times, in this direction. */
+typedef struct flr_fit_border {
+    uint32_t from, to; /* vertices */
+    int32_t times;
+} flr_fit_border;
 
 struct flr_fit {
     flr_fit_info info;
     flr_fit_counts counts;
     double asked_spacing;    /* metres; as in the definition */
-    bool closed;             /* every edge has two triangles that turn alike */
     void *memory;            /* of all that follows */
     size_t size;             /* of the memory */
     flr_vec3 *vertices;      /* [vertices] */
@@ -84,6 +90,7 @@ struct flr_fit {
     flr_fit_plane *planes;   /* [triangles], by patch */
     flr_fit_face *faces;     /* [triangles], by patch */
     uint32_t *shells;        /* [shells]: a vertex of each */
+    flr_fit_border *borders; /* [borders] */
     int8_t *
         sides; /* [triangles]: 1: inside is behind it, -1: in front, 0: only the winding number tells */
     uint32_t levels;
@@ -120,6 +127,10 @@ void flr_fit_fill(flr_fit *fit, const uint32_t *order, const flr_fit_range *rang
 /* Fits a curve to a patch whose lanes, corners and box are there; sets its longest sides, too. */
 void flr_fit_bend(flr_fit_patch *patch);
 
+/* The edges at which a mesh ends: how many, and which. */
+uint32_t flr_fit_count_borders(const flr_mesh *mesh, const flr_adjacency *adjacency);
+void flr_fit_fill_borders(flr_fit *fit, const flr_adjacency *adjacency);
+
 /* Finds out where the sign of a distance follows from the nearest triangle: sides, info.solid. */
 void flr_fit_find_sides(flr_fit *fit, const flr_adjacency *adjacency, unsigned threads);
 
@@ -134,8 +145,31 @@ typedef struct flr_fit_near_result {
 
 flr_fit_near_result flr_fit_nearest(const flr_fit *fit, flr_vec3 point, double reach);
 
-/* The winding number, to about 0.01. */
+/* The winding number: exact, and a whole number where the mesh has no border. To a few hundredths where the border is
+ * long. */
 double flr_fit_winding(const flr_fit *fit, flr_vec3 point);
+
+/* By how much winding numbers of two points in a ball may differ if a way within the ball that does not pass through
+ * the surface joins them. INFINITY: not known. The solid angle of a surface changes only with that of its
+ * border, along which its gradient is an integral (Biot and Savart); so the way may be as long as it likes. */
+double flr_fit_winding_change(const flr_fit *fit, flr_vec3 centre, double radius);
+
+enum { FLR_FIT_LONG_BORDER = 1024 /* edges: more than that, and a winding number is too slow */ };
+static inline bool flr_fit_border_is_long(const flr_fit *fit)
+{
+    return fit->counts.borders > FLR_FIT_LONG_BORDER;
+}
+
+/* Is the winding number the same on all ways that do not pass through the surface? */
+static inline bool flr_fit_is_closed(const flr_fit *fit) { return fit->counts.borders == 0; }
+
+/* Nothing is inside where the box of a part ends, whatever its surfaces look like from there. */
+static inline bool flr_fit_may_be_inside(const flr_fit *fit, flr_vec3 p)
+{
+    const flr_box3 b = fit->info.bounds;
+    return p.x >= b.low.x && p.x <= b.high.x && p.y >= b.low.y && p.y <= b.high.y &&
+           p.z >= b.low.z && p.z <= b.high.z;
+}
 
 /* Is a point inside, of which `nearest` is the nearest point of the surface? */
 bool flr_fit_inside_by(const flr_fit *fit, flr_vec3 point, flr_vec3 nearest, uint32_t triangle);

@@ -183,7 +183,7 @@ static bool is_inside(const flr_fit_query *q, int side, uint32_t sample, const f
 {
     const flr_fit *part = q->parts[side], *other = q->parts[1 - side];
     if (apart && q->params.outside) return false;
-    if (!apart || !other->closed)
+    if (!apart || !flr_fit_is_closed(other))
         return flr_fit_inside_by(other, near->seen, near->at, near->triangle);
     const uint32_t vertex = part->triangles[part->samples[sample].triangle].v[0];
     int8_t *known = &q->pair->shell_side[side][q->pair->shell_of[side][vertex]];
@@ -213,43 +213,65 @@ static flr_fit_point_result look(const flr_fit_query *q, int side, uint32_t samp
     return r;
 }
 
-static bool within(flr_box3 box, flr_vec3 p)
-{
-    return p.x >= box.low.x && p.x <= box.high.x && p.y >= box.low.y && p.y <= box.high.y &&
-           p.z >= box.low.z && p.z <= box.high.z;
-}
-
 /* Is a shell inside the other part as a whole? Only asked when the surfaces do not meet. */
 static bool contained(const flr_fit_query *q, int side)
 {
     const flr_fit *part = q->parts[side], *other = q->parts[1 - side];
     for (uint32_t i = 0; i < part->counts.shells; i++) {
         const flr_vec3 p = seen(q, side, part->vertices[part->shells[i]]);
-        if (within(other->info.bounds, p) && flr_fit_inside(other, p)) return true;
+        if (flr_fit_inside(other, p)) return true;
     }
     return false;
 }
 
-/* The side of a patch that is not near the other part's surface: that of any of its vertices. Where a neighbour has told
- * none of them, a point of it is looked up. All its vertices are listed. */
-static int8_t side_of(flr_fit_query *q, int side, const flr_fit_patch *p)
+/* The side of a vertex of a patch that is not near the other part's surface. 2: other points of the patch may be on another
+ * side, since the other part has a border. */
+static int8_t side_at(flr_fit_query *q, int side, const flr_fit_patch *p, uint32_t vertex)
 {
     const flr_fit *part = q->parts[side], *other = q->parts[1 - side];
-    int8_t *sides = q->pair->side[side], known = 0;
+    const flr_vec3 at = seen(q, side, part->vertices[vertex]);
+    q->work += 100;
+    if (flr_fit_is_closed(other)) return flr_fit_inside(other, at) ? 1 : -1;
+    const flr_vec3 centre = seen(q, side, p->centre);
+    const double radius = (double)p->radius, winding = fabs(flr_fit_winding(other, at));
+    q->work += 2 * (uint64_t)other->counts.borders;
+    if (!(flr_fit_winding_change(other, centre, radius) < fabs(winding - 0.5))) return 2;
+    return winding > 0.5 ? 1 : -1;
+}
+
+/* Sets the sides of all vertices of a patch that is not near the other part's surface. Triangles that share a vertex are on
+ * the same side; of those that hang on nothing whose side is known, a vertex is looked up. */
+static void find_sides(flr_fit_query *q, int side, const flr_fit_patch *p)
+{
+    const flr_fit *part = q->parts[side];
+    int8_t *sides = q->pair->side[side];
     const flr_fit_face *faces = part->faces + p->first_face;
-    for (uint32_t i = 0; i < p->faces && !known; i++)
-        for (int k = 0; k < 3 && !known; k++)
-            known = sides[part->triangles[faces[i].triangle].v[k]];
-    if (!known) {
-        const uint32_t vertex = part->triangles[faces[0].triangle].v[0];
-        const flr_vec3 at = seen(q, side, part->vertices[vertex]);
-        q->work += 100;
-        known = within(other->info.bounds, at) && flr_fit_inside(other, at) ? 1 : -1;
-    }
-    for (uint32_t i = 0; i < p->faces; i++)
-        for (int k = 0; k < 3; k++) sides[part->triangles[faces[i].triangle].v[k]] = known;
+    uint32_t left = ((uint32_t)1 << p->faces) - 1;
     q->work += 4;
-    return known;
+    while (left) {
+        const uint32_t before = left;
+        for (uint32_t k = left; k; k &= k - 1) {
+            const uint32_t *v = part->triangles[faces[__builtin_ctz(k)].triangle].v;
+            int8_t known = 0;
+            for (int i = 0; i < 3 && !known; i++) known = sides[v[i]];
+            if (!known) continue;
+            for (int i = 0; i < 3; i++) sides[v[i]] = known;
+            left &= ~(k & -k);
+        }
+        if (left != before) continue;
+        const uint32_t vertex = part->triangles[faces[__builtin_ctz(left)].triangle].v[0];
+        sides[vertex] = side_at(q, side, p, vertex);
+    }
+}
+
+/* The same for a part beside an open one: what holds near one patch does not hold near the next. */
+static void find_own_sides(flr_fit_query *q, int side, const flr_fit_patch *p)
+{
+    const flr_fit *part = q->parts[side];
+    for (uint32_t i = 0; i < p->faces; i++)
+        for (int k = 0; k < 3; k++)
+            q->pair->side[side][part->triangles[part->faces[p->first_face + i].triangle].v[k]] = 0;
+    find_sides(q, side, p);
 }
 
 /* Notes a sample that may be inside without being near the surface of the other part. */
@@ -259,7 +281,7 @@ static void note_deep(flr_fit_query *q, int side, uint32_t sample, flr_fit_conta
     const flr_fit *other = q->parts[1 - side];
     const flr_vec3 at = seen(q, side, q->parts[side]->samples[sample].point);
     q->work++;
-    if (!within(other->info.bounds, at)) return;
+    if (!flr_fit_may_be_inside(other, at)) return;
     q->work += 100;
     const flr_fit_point_result r = flr_fit_point(other, at, INFINITY);
     if (r.distance < 0)
@@ -267,27 +289,29 @@ static void note_deep(flr_fit_query *q, int side, uint32_t sample, flr_fit_conta
                             capacity, result);
 }
 
-/* The samples of one part that are deep inside the other, in order. Before that, all patches that are wholly inside or outside
- * tell the side of their vertices, which those near the surface share. False: the budget ran out. */
+/* The samples of one part that are deep inside the other, in order. If the other one is closed, all patches that are wholly
+ * inside or outside first tell the side of their vertices, which those near the surface share. False: the budget ran out. */
 static bool note_all_deep(flr_fit_query *q, int side, flr_fit_contact *contacts, uint32_t capacity,
                           flr_fit_result *result)
 {
     const flr_fit *part = q->parts[side];
+    const bool closed = flr_fit_is_closed(q->parts[1 - side]);
     int8_t *sides = q->pair->side[side];
     memset(sides, 0, part->counts.vertices);
-    for (uint32_t i = 0; i < part->counts.patches; i++) {
+    for (uint32_t i = 0; i < part->counts.patches && closed; i++) {
         if (q->work > q->max_work) return false;
-        if (!is_touched(q->pair, side, i)) side_of(q, side, &part->patches[i]);
+        if (!is_touched(q->pair, side, i)) find_sides(q, side, &part->patches[i]);
     }
     for (uint32_t i = 0; i < part->counts.patches; i++) {
         const flr_fit_patch *p = &part->patches[i];
         const bool touched = is_touched(q->pair, side, i), found = has(q->pair->found[side], i);
         if (q->work > q->max_work) return false;
-        if (!touched && side_of(q, side, p) < 0) continue;
+        if (!closed && !touched) find_own_sides(q, side, p);
         for (uint32_t k = p->first_sample; k < p->first_sample + p->samples; k++) {
-            const uint32_t vertex = part->samples[k].vertex;
+            const flr_fit_sample *s = &part->samples[k];
+            const uint32_t vertex = touched ? s->vertex : part->triangles[s->triangle].v[0];
             if (found && q->pair->near[side][k].triangle != FLR_NONE) continue;
-            if (touched && vertex != FLR_NONE && sides[vertex] < 0) continue;
+            if ((closed || !touched) && vertex != FLR_NONE && sides[vertex] < 0) continue;
             note_deep(q, side, k, contacts, capacity, result);
         }
     }

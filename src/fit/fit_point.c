@@ -6,9 +6,6 @@
 
 enum { FIT_POINT_STACK = (FLR_FIT_WIDE - 1) * FLR_FIT_LEVELS + 1 };
 
-/* Seen from this many radii, a box full of triangles is a dipole: its winding number is then off by a few per cent of itself. */
-static const double AFAR = 2;
-
 /* a box that is still to be opened: an entry of the level below, or a patch */
 typedef struct waiting {
     double bound2;
@@ -110,51 +107,6 @@ flr_fit_point_result flr_fit_point(const flr_fit *fit, flr_vec3 point, double re
 
 /* ---- which side ---- */
 
-/* The solid angle of a triangle; of one that is far away for its size that of a dipole, without an arc tangent. */
-static double solid_angle(const flr_vec3 t[3], flr_vec3 point)
-{
-    const flr_vec3 u = flr_vec3_sub(t[1], t[0]), v = flr_vec3_sub(t[2], t[0]),
-                   to = flr_vec3_sub(flr_vec3_add_scaled(t[0], 1.0 / 3, flr_vec3_add(u, v)), point);
-    const double d2 = flr_vec3_length2(to), size2 = fmax(flr_vec3_length2(u), flr_vec3_length2(v));
-    if (d2 < 9 * size2) return flr_fit_solid_angle(t, point);
-    return 0.5 * flr_vec3_dot(to, flr_vec3_cross(u, v)) / (d2 * sqrt(d2));
-}
-
-double flr_fit_winding(const flr_fit *fit, flr_vec3 point)
-{
-    waiting stack[FIT_POINT_STACK];
-    unsigned depth = 1;
-    double sum = 0;
-    stack[0] = (waiting){0, fit->levels, 0};
-    while (depth) {
-        const waiting now = stack[--depth];
-        if (now.level == 0) {
-            const flr_fit_patch *patch = &fit->patches[now.entry];
-            for (uint32_t i = 0; i < patch->faces; i++) {
-                flr_vec3 t[3];
-                flr_fit_triangle(fit, fit->faces[patch->first_face + i].triangle, t);
-                sum += solid_angle(t, point);
-            }
-            continue;
-        }
-        const flr_fit_boxes *b = &fit->level[now.level - 1][now.entry];
-        for (int i = 0; i < FLR_FIT_WIDE && b->low[0][i] <= b->high[0][i]; i++) {
-            const flr_vec3 to = flr_vec3_sub(
-                flr_vec3_make((double)b->at[0][i], (double)b->at[1][i], (double)b->at[2][i]),
-                point);
-            const double d2 = flr_vec3_length2(to), radius = AFAR * (double)b->radius[i];
-            if (d2 > radius * radius)
-                sum += (to.x * (double)b->area[0][i] + to.y * (double)b->area[1][i] +
-                        to.z * (double)b->area[2][i]) /
-                       (d2 * sqrt(d2));
-            else
-                stack[depth++] =
-                    (waiting){0, now.level - 1, now.entry * FLR_FIT_WIDE + (uint32_t)i};
-        }
-    }
-    return sum / (4 * 3.14159265358979323846);
-}
-
 /* The angle that a triangle has around a point of it: its corner's, a half turn on a side, a whole turn inside. */
 static double angle_at(const flr_vec3 t[3], flr_vec3 q, double slack)
 {
@@ -204,11 +156,12 @@ static flr_vec3 pseudonormal(const flr_fit *fit, flr_vec3 q, double slack)
     return sum;
 }
 
-/* Does the nearest triangle tell on which side a point is? Of a mesh with holes only for points that are near it. */
+/* Does the nearest triangle tell on which side a point is? If the mesh has a border, only for points that are near. */
 static bool triangle_tells(const flr_fit *fit, uint32_t triangle, const flr_vec3 t[3],
                            flr_vec3 away)
 {
-    if (fit->info.solid || !fit->sides[triangle]) return fit->info.solid;
+    if (!fit->sides[triangle]) return false;
+    if (flr_fit_is_closed(fit)) return true;
     const double size2 = fmax(flr_vec3_length2(flr_vec3_sub(t[1], t[0])),
                               flr_vec3_length2(flr_vec3_sub(t[2], t[0])));
     return flr_vec3_length2(away) < size2;
@@ -225,23 +178,31 @@ static bool well_within(const flr_vec3 t[3], flr_vec3 q, double slack)
     return true;
 }
 
+static bool is_corner(const flr_vec3 t[3], flr_vec3 q, double slack)
+{
+    for (int i = 0; i < 3; i++)
+        if (flr_vec3_distance(q, t[i]) <= slack) return true;
+    return false;
+}
+
 bool flr_fit_inside_by(const flr_fit *fit, flr_vec3 point, flr_vec3 nearest, uint32_t triangle)
 {
     const flr_vec3 away = flr_vec3_sub(point, nearest);
     flr_vec3 t[3];
+    if (!flr_fit_may_be_inside(fit, point)) return false;
     flr_fit_triangle(fit, triangle, t);
-    if (!triangle_tells(fit, triangle, t, away)) return fabs(flr_fit_winding(fit, point)) > 0.5;
+    if (!triangle_tells(fit, triangle, t, away)) return flr_fit_inside(fit, point);
     const double slack = flr_fit_rounding(flr_fit_extent(fit)), sign = fit->sides[triangle];
     if (well_within(t, nearest, slack) || angle_at(t, nearest, slack) > 6) {
         const flr_vec3 n = flr_vec3_cross(flr_vec3_sub(t[1], t[0]), flr_vec3_sub(t[2], t[0]));
         return sign * flr_vec3_dot(away, n) < 0;
     }
+    /* pieces that touch in a corner have sides of their own there */
+    if (!fit->info.solid && is_corner(t, nearest, slack)) return flr_fit_inside(fit, point);
     return sign * flr_vec3_dot(away, pseudonormal(fit, nearest, slack)) < 0;
 }
 
 bool flr_fit_inside(const flr_fit *fit, flr_vec3 point)
 {
-    if (!flr_vec3_is_finite(point)) return false;
-    if (!fit->info.solid) return fabs(flr_fit_winding(fit, point)) > 0.5;
-    return flr_fit_point(fit, point, INFINITY).distance < 0;
+    return flr_fit_may_be_inside(fit, point) && fabs(flr_fit_winding(fit, point)) > 0.5;
 }

@@ -28,6 +28,12 @@ static double extent_of(flr_box3 box, flr_vec3 point)
                 flr_vec3_length(point));
 }
 
+static bool in_box(flr_box3 box, flr_vec3 p)
+{
+    return p.x >= box.low.x && p.x <= box.high.x && p.y >= box.low.y && p.y <= box.high.y &&
+           p.z >= box.low.z && p.z <= box.high.z;
+}
+
 flr_fit_point_result flr_fit_reference_point(const flr_mesh *mesh, flr_vec3 point, double reach)
 {
     flr_fit_point_result r = {.distance = INFINITY, .nearest = point, .triangle = FLR_NONE};
@@ -48,7 +54,8 @@ flr_fit_point_result flr_fit_reference_point(const flr_mesh *mesh, flr_vec3 poin
         return r;
     }
     r.found = true;
-    const bool inside = fabs(flr_fit_reference_winding(mesh, point)) > 0.5;
+    const bool inside =
+        in_box(mesh->bounds, point) && fabs(flr_fit_reference_winding(mesh, point)) > 0.5;
     flr_vec3 t[3];
     corners_of(mesh, r.triangle, t);
     r.direction = flr_fit_direction(t, point, r.nearest, inside);

@@ -2,8 +2,9 @@
  *
  * In patches all of whose edges have two triangles that turn alike, through which no other triangle passes, and that
  * have outside on one side and inside on the other. Shells within each other do not have that, nor does the rim of a
- * large hole. It is tried on one triangle of every patch, by the winding number in front, which is one less than that
- * behind: it must be nearly a whole number, or a hole is so near that the winding number itself must be asked. */
+ * large hole. It is tried on one triangle of every piece of a patch, by the winding number in front, which is one less
+ * than that behind. How much the winding number may change from there to what else is near the patch is known from the
+ * border of the mesh; it must stay on its side of one half. */
 #include <math.h>
 
 #include "base/parallel.h"
@@ -18,8 +19,9 @@ typedef struct trial {
     const flr_fit_kernel *kernel;
 } trial;
 
-/* 1: outside in front and inside behind; -1: the other way round; 0: neither. 2: no area, no matter. */
-static int sides_of(const flr_fit *fit, uint32_t triangle)
+/* 1: outside in front and inside behind; -1: the other way round; 0: neither. 2: no area, no matter. `change`: what the
+ * winding number near the patch may differ from that here. */
+static int sides_of(const flr_fit *fit, uint32_t triangle, double change)
 {
     flr_vec3 t[3];
     flr_fit_triangle(fit, triangle, t);
@@ -32,8 +34,18 @@ static int sides_of(const flr_fit *fit, uint32_t triangle)
     const flr_vec3 middle = flr_vec3_scale(flr_vec3_add(t[0], flr_vec3_add(t[1], t[2])), 1.0 / 3),
                    unit = flr_vec3_normalize(n);
     const double front = flr_fit_winding(fit, flr_vec3_add_scaled(middle, step, unit));
-    if (fabs(front) < NEARLY) return 1;
-    return fabs(front + 1) < NEARLY ? -1 : 0;
+    if (fabs(front) + change < 0.5) return 1;
+    return fabs(front + 1) + change < 0.5 ? -1 : 0;
+}
+
+/* How much winding numbers differ near a patch, where its triangles tell the side. */
+static double change_near(const flr_fit *fit, const flr_fit_patch *patch)
+{
+    if (flr_fit_border_is_long(fit)) return 0.5 - NEARLY;
+    const double x = (double)patch->edge[0], y = (double)patch->edge[1], z = (double)patch->edge[2],
+                 longest = sqrt(x * x + y * y + z * z); /* no side is longer */
+    return flr_fit_winding_change(fit, patch->centre, (double)patch->radius + 1.01 * longest) +
+           1e-9;
 }
 
 static bool regular(const flr_adjacency *adjacency, uint32_t triangle)
@@ -45,14 +57,35 @@ static bool regular(const flr_adjacency *adjacency, uint32_t triangle)
     return true;
 }
 
-static bool share_a_vertex(const flr_triangle *a, const flr_triangle *b)
+/* Does a segment pass through a triangle, or touch it? */
+static bool pierces(flr_vec3 p, flr_vec3 q, const flr_vec3 t[3])
 {
-    for (int i = 0; i < 9; i++)
-        if (a->v[i / 3] == b->v[i % 3]) return true;
-    return false;
+    const flr_vec3 point[3] = {p, q, q};
+    flr_nearest nearest = {.distance2 = INFINITY};
+    flr_triangles_nearest(t, point, &nearest);
+    return nearest.distance2 == 0;
 }
 
-/* Do triangles of two patches pass through each other? Neighbours that share a vertex do not count. */
+/* Do two triangles meet elsewhere than in corners that they share? */
+static bool triangles_meet(const flr_fit *fit, uint32_t first, uint32_t second)
+{
+    const uint32_t *a = fit->triangles[first].v, *b = fit->triangles[second].v;
+    flr_vec3 p[3], q[3];
+    int shared = 0, at_a = 0, at_b = 0;
+    for (int i = 0; i < 9; i++)
+        if (a[i / 3] == b[i % 3]) shared++, at_a = i / 3, at_b = i % 3;
+    if (shared > 1) return false;
+    flr_fit_triangle(fit, first, p);
+    flr_fit_triangle(fit, second, q);
+    if (shared == 1)
+        return pierces(p[(at_a + 1) % 3], p[(at_a + 2) % 3], q) ||
+               pierces(q[(at_b + 1) % 3], q[(at_b + 2) % 3], p);
+    flr_nearest nearest = {.distance2 = INFINITY};
+    flr_triangles_nearest(p, q, &nearest);
+    return nearest.distance2 == 0;
+}
+
+/* Do triangles of two patches pass through each other? */
 static bool cross(const trial *t, const flr_fit_patch *a, const flr_fit_patch *b)
 {
     const flr_fit *fit = t->fit;
@@ -77,15 +110,9 @@ static bool cross(const trial *t, const flr_fit_patch *a, const flr_fit_patch *b
         for (; left; left &= left - 1) {
             const int g = __builtin_ctz(left);
             const uint32_t second = fit->faces[b->first_face + (uint32_t)g].triangle;
-            if (!(t->kernel->corners(a->corners, masks_b.beyond[g]) >> f & 1) ||
-                share_a_vertex(&fit->triangles[first], &fit->triangles[second]))
-                continue;
-            flr_vec3 p[3], q[3];
-            flr_nearest nearest = {.distance2 = INFINITY};
-            flr_fit_triangle(fit, first, p);
-            flr_fit_triangle(fit, second, q);
-            flr_triangles_nearest(p, q, &nearest);
-            if (nearest.distance2 == 0) return true;
+            if ((t->kernel->corners(a->corners, masks_b.beyond[g]) >> f & 1) &&
+                triangles_meet(fit, first, second))
+                return true;
         }
     }
     return false;
@@ -119,18 +146,38 @@ static bool crossed(const trial *t, const flr_fit_patch *patch)
     return false;
 }
 
-static int sides_of_patch(const trial *t, const flr_fit_patch *patch)
+/* Faces of a patch that hang together by their sides, with the first one that is among `left`. */
+static uint32_t joined_with_first(const flr_fit_patch *patch, uint32_t left)
+{
+    uint32_t joined = left & -left;
+    for (uint32_t fresh = joined; fresh;) {
+        const uint32_t corners = patch->corners[__builtin_ctz(fresh)];
+        fresh &= fresh - 1;
+        for (uint32_t k = left & ~joined; k; k &= k - 1)
+            if (__builtin_popcount(patch->corners[__builtin_ctz(k)] & corners) > 1)
+                joined |= k & -k, fresh |= k & -k;
+    }
+    return joined;
+}
+
+/* Finds the sides of all faces of a patch: of each piece of it that hangs together, by one face. */
+static void find_sides_of_patch(const trial *t, const flr_fit_patch *patch)
 {
     const flr_fit *fit = t->fit;
     const flr_fit_face *faces = fit->faces + patch->first_face;
     for (uint32_t k = 0; k < patch->faces; k++)
-        if (!regular(t->adjacency, faces[k].triangle)) return 0;
-    if (crossed(t, patch)) return 0;
-    for (uint32_t k = 0; k < patch->faces; k++) {
-        const int sides = sides_of(fit, faces[k].triangle);
-        if (sides != 2) return sides;
+        if (!regular(t->adjacency, faces[k].triangle)) return;
+    if (crossed(t, patch)) return;
+    const double change = change_near(fit, patch);
+    for (uint32_t left = ((uint32_t)1 << patch->faces) - 1; left;) {
+        const uint32_t joined = joined_with_first(patch, left);
+        int sides = 2;
+        left &= ~joined;
+        for (uint32_t k = joined; k && sides == 2; k &= k - 1)
+            sides = sides_of(fit, faces[__builtin_ctz(k)].triangle, change);
+        for (uint32_t k = joined; k; k &= k - 1)
+            fit->sides[faces[__builtin_ctz(k)].triangle] = (int8_t)(sides == 2 ? 0 : sides);
     }
-    return 0;
 }
 
 static flr_result try_patches(void *context, size_t piece, unsigned worker)
@@ -139,13 +186,43 @@ static flr_result try_patches(void *context, size_t piece, unsigned worker)
     const trial *t = context;
     flr_fit *fit = t->fit;
     for (size_t i = piece * SOLID_PIECE; i < (piece + 1) * SOLID_PIECE && i < fit->counts.patches;
-         i++) {
-        const flr_fit_patch *patch = &fit->patches[i];
-        const int sides = sides_of_patch(t, patch);
-        for (uint32_t k = 0; k < patch->faces; k++)
-            fit->sides[fit->faces[patch->first_face + k].triangle] = (int8_t)sides;
-    }
+         i++)
+        find_sides_of_patch(t, &fit->patches[i]);
     return FLR_OK;
+}
+
+/* ---- the border ---- */
+
+/* How often an edge is left over, from its first vertex to its second. */
+static int32_t times_left(const flr_triangle *triangles, const flr_adjacency *adjacency,
+                          uint32_t edge)
+{
+    int32_t times = 0;
+    if (adjacency->edge_kind[edge] == FLR_EDGE_REGULAR) return 0;
+    for (uint32_t i = adjacency->edge_first[edge]; i < adjacency->edge_first[edge + 1]; i++) {
+        const uint32_t side = adjacency->edge_sides[i];
+        const bool along = triangles[side / 3].v[side % 3] == adjacency->edges[edge].v[0];
+        times += along ? 1 : -1;
+    }
+    return times;
+}
+
+uint32_t flr_fit_count_borders(const flr_mesh *mesh, const flr_adjacency *adjacency)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < adjacency->edge_count; i++)
+        count += times_left(mesh->triangles, adjacency, i) != 0;
+    return count;
+}
+
+void flr_fit_fill_borders(flr_fit *fit, const flr_adjacency *adjacency)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < adjacency->edge_count; i++) {
+        const int32_t times = times_left(fit->triangles, adjacency, i);
+        const uint32_t *v = adjacency->edges[i].v;
+        if (times) fit->borders[count++] = (flr_fit_border){v[0], v[1], times};
+    }
 }
 
 void flr_fit_find_sides(flr_fit *fit, const flr_adjacency *adjacency, unsigned threads)
@@ -153,9 +230,8 @@ void flr_fit_find_sides(flr_fit *fit, const flr_adjacency *adjacency, unsigned t
     trial t = {fit, adjacency, flr_fit_choose_kernel(FLR_SIMD_BEST)};
     flr_parallel_for(threads, (fit->counts.patches + SOLID_PIECE - 1) / SOLID_PIECE, try_patches,
                      &t);
-    fit->closed =
+    bool solid =
         !adjacency->border_count && !adjacency->flipped_count && !adjacency->nonmanifold_count;
-    bool solid = fit->closed;
     for (uint32_t i = 1; i < fit->counts.triangles && solid; i++)
         solid = fit->sides[i] == fit->sides[0];
     fit->info.solid = solid && fit->sides[0] != 0;

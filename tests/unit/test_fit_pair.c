@@ -390,7 +390,7 @@ static void shells_have_sides(void **state)
     add_box(&b, flr_vec3_make(0.003, 0.003, 0.001), 3, flr_vec3_make(0, 0, 0.0042));
     add_box(&b, flr_vec3_make(0.004, 0.004, 0.004), 3, flr_vec3_make(0, -0.0225, 0.001));
     both p = begin(flr_test_shape_mesh(&a), flr_test_shape_mesh(&b), 0.002);
-    assert_true(p.fits[0]->closed && !flr_fit_get_info(p.fits[0]).solid);
+    assert_true(flr_fit_is_closed(p.fits[0]) && !flr_fit_get_info(p.fits[0]).solid);
     for (int i = 0; i < 12; i++) {
         const flr_vec3 turn = flr_vec3_make(flr_test_random_range(&random, -5e-3, 5e-3),
                                             flr_test_random_range(&random, -5e-3, 5e-3),
@@ -414,6 +414,50 @@ static void shells_have_sides(void **state)
     flr_test_shape_free(&b);
 }
 
+/* Beside a part whose faces do not all face the same way, samples of one patch may be inside and outside, and so may pieces of a
+ * patch that hang on nothing. The depth is that of the deepest sample all the same. */
+static void open_parts_interfere_as_deep(void **state)
+{
+    (void)state;
+    flr_test_random random = flr_test_random_begin("open parts interfere as deep");
+    flr_test_shape open = {0}, pieces = {0};
+    add_box(&open, flr_vec3_make(0.02, 0.02, 0.01), 3, flr_vec3_zero());
+    const uint32_t second = open.triangle_count;
+    add_box(&open, flr_vec3_make(0.02, 0.02, 0.01), 3, flr_vec3_make(0, 0, 0.01));
+    flr_test_shape_turn(&open, second);
+    open.triangle_count -= 20;
+    for (int i = 0; i < 60; i++) {
+        const double x = flr_test_random_range(&random, -0.01, 0.01),
+                     y = flr_test_random_range(&random, -0.01, 0.01),
+                     z = flr_test_random_range(&random, -0.01, 0.01);
+        flr_test_shape_triangle(&pieces, flr_test_shape_vertex(&pieces, x, y, z),
+                                flr_test_shape_vertex(&pieces, x + 0.0004, y, z),
+                                flr_test_shape_vertex(&pieces, x, y + 0.0004, z));
+    }
+    flr_test_part box;
+    flr_test_part_make(&box, (flr_test_solid)0, 0.5, 0.002, false);
+    flr_mesh_def def = flr_default_mesh_def();
+    flr_mesh *tidy;
+    flr_error error;
+    def.vertices = open.vertices, def.vertex_count = open.vertex_count;
+    def.triangles = open.triangles, def.triangle_count = open.triangle_count;
+    assert_ok(flr_mesh_create(&def, &tidy, &error), error);
+    const flr_mesh *meshes[3] = {tidy, flr_test_shape_mesh(&pieces),
+                                 flr_test_shape_mesh(&box.shape)};
+    unsigned inside = 0;
+    for (int k = 0; k < 9; k++) {
+        both p = begin(meshes[k / 3], meshes[k % 3], 0.002);
+        for (int i = 0; i < 10; i++)
+            inside += check_pose(&p, flr_test_random_pose(&random, 0.012), i % 2 ? 1e-5 : 0) < 0;
+        end(&p);
+    }
+    assert_true(inside > 20);
+    flr_test_shape_free(&open);
+    flr_mesh_destroy(tidy);
+    flr_test_shape_free(&pieces);
+    flr_test_part_free(&box);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -426,6 +470,7 @@ int main(void)
         cmocka_unit_test(sliding_is_free),
         cmocka_unit_test(a_peg_equals_all_pairs),
         cmocka_unit_test(shells_have_sides),
+        cmocka_unit_test(open_parts_interfere_as_deep),
     };
     return cmocka_run_group_tests_name("fit pair", tests, NULL, NULL);
 }
