@@ -151,7 +151,7 @@ typedef struct flr_tight_params {
     double overlap;
     double range; /* metres: distances of pairs are known up to here; default 1e-3 */
     /* units of about 10 ns that distances and checks may take in a step, for each millisecond of it or
-     * part of one; 0: as many as it takes; default 400000. A part goes only as far as was checked; a pair
+     * part of one; 0: as many as it takes; default 2000000. A part goes only as far as was checked; a pair
      * for which the budget did not suffice gets twice as much in the next step, and so on */
     uint64_t budget;
 } flr_tight_params;

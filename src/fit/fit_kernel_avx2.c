@@ -69,32 +69,37 @@ TARGET static uint32_t sides(const flr_fit_plane *planes, const flr_fit_face *fa
                              const flr_fit_lanes *points, const float shift[3], float limit,
                              flr_fit_masks *masks)
 {
-    const __m256 under = ALL(-limit);
-    unsigned beyond[FLR_FIT_LANES][FLR_FIT_SIDES];
-    uint32_t kept = 0;
+    const __m256 over = ALL(limit), under = ALL(-limit), one = ALL(1.0f);
+    uint32_t near = 0, kept = 0;
+    for (uint32_t f = 0; f < count; f++)
+        for (int k = 0; k < FLR_FIT_SIDES; k++) masks->beyond[f][k] = 0;
     for (int i = 0; i < FLR_FIT_LANES; i += 8) {
         SHIFTED(points, i, shift);
         for (uint32_t f = 0; f < count; f++) {
-            const flr_fit_face *face = &faces[f];
-            const __m256 s = ALONG(planes[f].n, -planes[f].o), a = ALONG(face->u, face->u0),
-                         b = ALONG(face->v, face->v0), c = SUB(SUB(ALL(1.0f), a), b);
-            const unsigned bits[FLR_FIT_SIDES] = {
-                BITS(s, ALL(limit), _CMP_GE_OQ), BITS(s, under, _CMP_LE_OQ),
-                BITS(MUL(a, ALL(face->height[0])), under, _CMP_LE_OQ),
-                BITS(MUL(b, ALL(face->height[1])), under, _CMP_LE_OQ),
-                BITS(MUL(c, ALL(face->height[2])), under, _CMP_LE_OQ)};
-            for (int k = 0; k < FLR_FIT_SIDES; k++)
-                beyond[f][k] = i ? beyond[f][k] | bits[k] << 8 : bits[k];
+            const __m256 s = ALONG(planes[f].n, -planes[f].o);
+            masks->beyond[f][0] |= (uint16_t)(BITS(s, over, _CMP_GE_OQ) << i);
+            masks->beyond[f][1] |= (uint16_t)(BITS(s, under, _CMP_LE_OQ) << i);
         }
     }
-    for (uint32_t f = 0; f < count; f++) {
-        const bool plane = beyond[f][0] == 0xffff || beyond[f][1] == 0xffff;
-        bool all = false;
-        for (int k = 0; k < FLR_FIT_SIDES; k++) {
-            masks->beyond[f][k] = (uint16_t)(k >= 2 && plane ? 0 : beyond[f][k]);
-            all |= beyond[f][k] == 0xffff;
+    for (uint32_t f = 0; f < count; f++)
+        near |= (uint32_t)(masks->beyond[f][0] != 0xffff && masks->beyond[f][1] != 0xffff) << f;
+    for (int i = 0; i < FLR_FIT_LANES && near; i += 8) {
+        SHIFTED(points, i, shift);
+        for (uint32_t left = near; left; left &= left - 1) {
+            const int f = __builtin_ctz(left);
+            const flr_fit_face *face = &faces[f];
+            const __m256 a = ALONG(face->u, face->u0), b = ALONG(face->v, face->v0),
+                         c = SUB(SUB(one, a), b);
+            const __m256 out[3] = {MUL(a, ALL(face->height[0])), MUL(b, ALL(face->height[1])),
+                                   MUL(c, ALL(face->height[2]))};
+            for (int k = 0; k < 3; k++)
+                masks->beyond[f][2 + k] |= (uint16_t)(BITS(out[k], under, _CMP_LE_OQ) << i);
         }
-        kept |= (uint32_t)!all << f;
+    }
+    for (; near; near &= near - 1) {
+        const int f = __builtin_ctz(near);
+        const uint16_t *at = masks->beyond[f];
+        kept |= (uint32_t)(at[2] != 0xffff && at[3] != 0xffff && at[4] != 0xffff) << f;
     }
     return kept;
 }

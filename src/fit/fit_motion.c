@@ -204,19 +204,19 @@ static void pass(flr_fit_query *q, uint32_t patch, const flr_fit_visitor *v)
     flr_fit_lanes b_end, a_begin, a_end;
     q->kernel->move(&f->turn_end[1], &b->lanes, &b_end);
     if (apart) apart &= q->kernel->apart(a, &b_end, shift_a[1], limit, true);
-    q->work += 4;
+    q->work += 8;
     if (apart) return;
     const flr_fit_lanes *lanes_b[2] = {&v->lanes, &b_end}, *lanes_a[2] = {&a_begin, &a_end};
     flr_fit_masks masks_a, masks_b;
     const uint32_t kept_a = swept_sides(q, 0, a, lanes_b, shift_a, limit, &masks_a);
-    q->work += 8;
+    q->work += 30;
     if (!kept_a) return;
     q->kernel->move(&q->turn[0], &a->lanes, &a_begin);
     q->kernel->move(&f->turn_end[0], &a->lanes, &a_end);
     set_shift(shift_b[0], flr_vec3_neg(flr_pose_apply_vector(q->out[0], begin)));
     set_shift(shift_b[1], flr_vec3_neg(flr_quat_rotate_inverse(f->T_end.q, end)));
     const uint32_t kept_b = swept_sides(q, 1, b, lanes_a, shift_b, limit, &masks_b);
-    q->work += 8;
+    q->work += 30;
     uint32_t pairs[FLR_FIT_LANES];
     for (uint32_t i = kept_b; i; i &= i - 1) {
         const int g = __builtin_ctz(i);
@@ -251,6 +251,13 @@ static void set_motion(following *f, const flr_fit *const parts[2])
                                    flr_vec3_length(from) + flr_vec3_length(to));
 }
 
+/* Are the patches of an entry farther apart than `need`? */
+static bool is_beyond(const flr_fit_query *q, flr_fit_guest *guest, uint32_t patch, uint32_t entry,
+                      double need)
+{
+    return flr_fit_is_sure(q, patch, entry, need) || flr_fit_bound(q, guest, patch, entry) >= need;
+}
+
 /* All patches in the lists that no surface keeps apart, both at the beginning and at the end of the stretch. */
 static void pass_near(flr_fit_query *q, following *f)
 {
@@ -258,8 +265,10 @@ static void pass_near(flr_fit_query *q, following *f)
     const flr_fit_params params = {.reach = -1, .max_distance = -1};
     flr_fit_query end = flr_fit_begin_query(q->pair, f->T_end, &params);
     flr_fit_visitor v;
+    flr_fit_guest guests[2];
     flr_fit_set_turned(&end);
     flr_fit_recall(&end);
+    flr_fit_move_on(&end);
     const double turn = (f->end - f->begin) * flr_vec3_length(f->spin);
     for (uint32_t i = 0; i < q->parts[1]->counts.patches; i++) {
         if (!l->count[i]) continue;
@@ -271,12 +280,14 @@ static void pass_near(flr_fit_query *q, following *f)
             return;
         }
         q->work++;
-        const float *begins = flr_fit_bounds(q, i, far), *ends = flr_fit_bounds(&end, i, far);
+        guests[0].received = guests[1].received = false;
         for (uint32_t k = 0; k < l->count[i]; k++) {
             if (entries[k].bound >= far) continue;
-            q->work += 2;
-            const double least = (double)(begins[k] < ends[k] ? begins[k] : ends[k]);
-            if (least >= f->apart + flr_fit_between(q, &entries[k], i, f->travel, turn)) continue;
+            q->work += 6;
+            const double need = f->apart + flr_fit_between(q, &entries[k], i, f->travel, turn);
+            if (is_beyond(q, &guests[0], i, l->first[i] + k, need) &&
+                is_beyond(&end, &guests[1], i, l->first[i] + k, need))
+                continue;
             if (!visited) flr_fit_visit(q, i, &v);
             visited = true;
             pass(q, entries[k].patch, &v);

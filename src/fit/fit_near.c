@@ -43,6 +43,7 @@ static void receive(const flr_fit_query *q, uint32_t patch, flr_fit_guest *g)
     flr_fit_visit(q, patch, &g->v);
     for (int k = 0; k < 3; k++)
         turn_vector(&q->turn[1], q->parts[1]->patches[patch].axes[k], g->axes[k]);
+    g->received = true;
     g->turned = false;
     g->turn = q->turned[patch / FLR_FIT_WIDE % FLR_FIT_GROUPS];
 }
@@ -135,22 +136,37 @@ static double bound_of(const flr_fit_query *q, const couple *c, flr_fit_guest *g
     }
 }
 
-const float *flr_fit_bounds(const flr_fit_query *q, uint32_t patch, float far)
+/* What may be added to the odometer's way, so that a bound less the way is one: less than what rounding makes of both. Heights
+ * over a curve divided by sqrt(1 + s^2) change by sqrt(1 + (2 + x) x s^2) times the way at most (see over_curve); where
+ * that may be more than the tenth that odometers add, nothing is sure. */
+static double sure_of(const flr_fit_query *q, const couple *c, const flr_fit_entry *e, double bound)
+{
+    double slack = 8 * FLR_FIT_SINGLE * c->size + 1e-6 * fabs(bound);
+    if (e->keeper == FLR_FIT_CURVE_A || e->keeper == FLR_FIT_CURVE_B) {
+        const flr_fit_patch *p = e->keeper == FLR_FIT_CURVE_A ? c->a : c->b;
+        const double bend = bend_of(&p->curve), factor = (double)e->v[0],
+                     range = c->size + (double)q->pair->lists.cover[c->b - q->parts[1]->patches],
+                     x = range * bend,
+                     s = fabs((double)p->curve.k[0]) + fabs((double)p->curve.k[1]) + x;
+        if (s * s > 0.4 || factor * factor * (1 + (2 + x) * x * s * s) > 1.2 ||
+            factor * (double)e->v[2] > 0.04 * (double)c->b->radius)
+            return -INFINITY;
+        slack *= 1 + x;
+    }
+    return bound - slack;
+}
+
+double flr_fit_bound(const flr_fit_query *q, flr_fit_guest *guest, uint32_t patch, uint32_t entry)
 {
     const flr_fit_lists *l = &q->pair->lists;
-    const flr_fit_entry *entries = l->entries + l->first[patch];
-    float *known = q->known + l->first[patch];
-    flr_fit_guest guest;
-    bool received = false;
-    for (uint32_t k = 0; k < l->count[patch]; k++) {
-        if (entries[k].bound >= far || !isnan(known[k])) continue;
-        if (!received) receive(q, patch, &guest);
-        received = true;
-        const couple c = couple_of(q, &guest.v, entries[k].patch);
-        const double bound = bound_of(q, &c, &guest, &entries[k]);
-        known[k] = (float)(bound - 1e-7 * fabs(bound));
-    }
-    return known;
+    const flr_fit_entry *e = &l->entries[entry];
+    if (!isnan(q->known[entry])) return (double)q->known[entry];
+    if (!guest->received) receive(q, patch, guest);
+    const couple c = couple_of(q, &guest->v, e->patch);
+    const double bound = bound_of(q, &c, guest, e), way = (double)q->odometer[patch];
+    q->known[entry] = (float)(bound - 1e-7 * fabs(bound));
+    l->sure[entry] = (float)((sure_of(q, &c, e, bound) + way) - 1e-6 * way);
+    return (double)q->known[entry];
 }
 
 /* ---- choice ---- */
@@ -321,6 +337,7 @@ static void list_pair(flr_fit_query *q, uint32_t patch, const flr_fit_visitor *v
         q->work += 8;
     }
     if (apart > (double)e.bound) e.bound = (float)apart;
+    lists->sure[l->next] = -INFINITY;
     lists->entries[l->next++] = e;
     lists->count[v->patch] = l->next - lists->first[v->patch];
 }
@@ -341,7 +358,8 @@ bool flr_fit_make_list(flr_fit_pair *pair, uint32_t group, flr_pose T_a_b, doubl
     q.context = &l;
     for (uint32_t entry = group; entry < entries; entry += FLR_FIT_GROUPS) {
         const uint32_t first = entry * FLR_FIT_WIDE;
-        for (uint32_t i = first; i < first + FLR_FIT_WIDE; i++) lists->count[i] = 0;
+        for (uint32_t i = first; i < first + FLR_FIT_WIDE; i++)
+            lists->count[i] = 0, lists->odometer[0][i] = lists->odometer[1][i] = 0;
         const bool near = flr_fit_walk_eight(&q, list_pair, entry, FAR * cover);
         for (uint32_t i = first; i < first + FLR_FIT_WIDE; i++)
             lists->cover[i] = (float)((near ? cover : FAR * cover) * (1 - 1e-6));

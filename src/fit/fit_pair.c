@@ -251,7 +251,7 @@ static void compare_beyond(flr_fit_query *q, uint32_t patch, const flr_fit_visit
     const flr_vec3 back = flr_vec3_neg(flr_pose_apply_vector(q->out[0], shift));
     m.shift_b[0] = (float)back.x, m.shift_b[1] = (float)back.y, m.shift_b[2] = (float)back.z;
     q->kernel->move(&q->turn[0], &m.a->lanes, &m.lanes_a);
-    q->work += 2;
+    q->work += 8;
     if (q->kernel->apart(m.b, &m.lanes_a, m.shift_b, limit_of(&m, limit), false)) return;
     /* the samples of a patch lie between its vertices */
     if (sampled) {
@@ -259,7 +259,7 @@ static void compare_beyond(flr_fit_query *q, uint32_t patch, const flr_fit_visit
         flr_fit_try_samples(q, 0, patch, v->patch, m.shift_b, m.slack);
     }
     if (!measured) return;
-    q->work += 4;
+    q->work += 30;
     if (try_sides(q, &m, q->least)) measure_pairs(q, &m);
 }
 

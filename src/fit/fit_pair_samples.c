@@ -77,7 +77,7 @@ static void try_sample(flr_fit_query *q, int side, uint32_t sample, uint32_t tri
     }
     corners_of(q->parts[1 - side], triangle, t);
     const flr_vec3 at = flr_fit_on_triangle(t, n->seen, &d2);
-    q->work += 3;
+    q->work += 10;
     if (d2 < n->distance2 || (d2 == n->distance2 && triangle < n->triangle)) {
         n->distance2 = d2, n->at = at, n->triangle = triangle;
         q->pair->far[side][sample] = far_of(d2);
@@ -108,7 +108,7 @@ static void try_sixteen(flr_fit_query *q, int side, uint32_t patch, uint32_t fir
         limit2[i] = i < count ? limit2_of(far[i], more) : -1.0f;
     const uint32_t kept = q->kernel->near(other->planes + theirs->first_face, faces, theirs->faces,
                                           there, limit2, d2, best, at);
-    q->work += 3;
+    q->work += 12;
     if (!kept) return;
     if (!has(q->pair->found[side], patch)) begin_finding(q, side, patch);
     for (uint32_t i = 0; i < count; i++) {

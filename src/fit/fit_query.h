@@ -53,8 +53,16 @@ typedef struct flr_fit_lists {
     flr_fit_suspect *suspects; /* [FLR_FIT_GROUPS x capacity] */
     /* What is known of all entries at two poses, so that it is computed once: at the end of a motion it is needed by its
      * check, by the query there, and by the check of the next motion. NAN: not computed yet */
-    float *known[2];               /* [FLR_FIT_GROUPS x capacity] */
-    flr_pose known_at[2];          /* T_a_b; all zero: none */
+    float *known[2];      /* [FLR_FIT_GROUPS x capacity] */
+    flr_pose known_at[2]; /* T_a_b; all zero: none */
+    /* [FLR_FIT_GROUPS x capacity]: a bound that was computed at some pose, plus what the odometer of its patch said there;
+     * less what that says now, it still is one. -INFINITY: none was computed. Metres */
+    float *sure;
+    /* [patches of b]: a tenth more than any of its points went, metres, from each pose to the next since the list was made:
+     * at the latest pose, and at the one before it */
+    float *odometer[2];
+    int on_way;                    /* which of them is the latest */
+    flr_pose odometer_at;          /* T_a_b; all zero: nowhere yet */
     uint32_t used[FLR_FIT_GROUPS]; /* entries of each group */
     int latest;                    /* of the two poses, which was asked for last */
     double margin;                 /* metres: how much more than what is asked a list covers */
@@ -112,7 +120,8 @@ struct flr_fit_query {
     flr_fit_queue queue;
     uint64_t work, max_work;
     double turned[FLR_FIT_GROUPS]; /* radians: of b, from the reference poses of the lists */
-    float *known;    /* of the pair's lists: what is known of their entries at this pose */
+    float *known;          /* of the pair's lists: what is known of their entries at this pose */
+    const float *odometer; /* the same: of their patches */
     double skipped2; /* squared metres: what was left out for lack of work is farther than this */
     void *context;   /* of the function called by the walk */
 };
@@ -147,7 +156,7 @@ typedef struct flr_fit_guest {
     flr_fit_visitor v;
     float axes[3][3];                    /* its own, in the axes of a */
     flr_fit_plane planes[FLR_FIT_LANES]; /* the same; if turned */
-    bool turned;
+    bool received, turned;
     double turn; /* radians: from the reference pose of its list */
 } flr_fit_guest;
 
@@ -159,9 +168,19 @@ bool flr_fit_make_list(flr_fit_pair *pair, uint32_t group, flr_pose T_a_b, doubl
 void flr_fit_recall(flr_fit_query *q);
 void flr_fit_forget_bounds(flr_fit_lists *lists, int slot, uint32_t group);
 
-/* The entries of a patch of b whose bound at the reference pose is below `far`: metres, at the pose of the query the two
- * patches are not nearer than this; may be negative. Of other entries nothing is said. */
-const float *flr_fit_bounds(const flr_fit_query *q, uint32_t patch, float far);
+/* Moves the odometers on to the pose of the query, which then knows what they say there. */
+void flr_fit_move_on(flr_fit_query *q);
+
+/* Are the two patches of an entry, given by its number, known not to be nearer than `need` at the pose of the query? */
+static inline bool flr_fit_is_sure(const flr_fit_query *q, uint32_t patch, uint32_t entry,
+                                   double need)
+{
+    return (double)q->pair->lists.sure[entry] - (double)q->odometer[patch] >= need;
+}
+
+/* metres: at the pose of the query, the two patches of an entry are not nearer than this; may be negative. `guest` is the patch
+ * of b, and received the first time it is needed. */
+double flr_fit_bound(const flr_fit_query *q, flr_fit_guest *guest, uint32_t patch, uint32_t entry);
 
 /* metres: how much less the bound of an entry of a patch of b may be on the way from one pose to another than at both. Points
  * move by `travel` and come nearer to a bent surface in between; b turns by `turn` radians. */

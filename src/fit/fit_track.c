@@ -44,7 +44,11 @@ bool flr_fit_create_lists(flr_fit_pair *pair)
     l->margin = MARGIN * fmin(mean_radius(pair->parts[0]), mean_radius(b));
     l->entries = take(pair, &ok, entries, sizeof *l->entries);
     l->suspects = take(pair, &ok, entries, sizeof *l->suspects);
-    for (int i = 0; i < 2; i++) l->known[i] = take(pair, &ok, entries, sizeof *l->known[i]);
+    l->sure = take(pair, &ok, entries, sizeof *l->sure);
+    for (int i = 0; i < 2; i++) {
+        l->known[i] = take(pair, &ok, entries, sizeof *l->known[i]);
+        l->odometer[i] = take(pair, &ok, padded, sizeof *l->odometer[i]);
+    }
     l->first = take(pair, &ok, padded, sizeof *l->first);
     l->count = take(pair, &ok, padded, sizeof *l->count);
     l->x = take(pair, &ok, padded, sizeof *l->x);
@@ -65,8 +69,9 @@ bool flr_fit_create_lists(flr_fit_pair *pair)
 void flr_fit_destroy_lists(flr_fit_pair *pair)
 {
     flr_fit_lists *l = &pair->lists;
-    void *const all[] = {l->entries, l->suspects, l->first, l->count, l->x,        l->y,
-                         l->z,       l->radius,   l->cover, l->moved, l->known[0], l->known[1]};
+    void *const all[] = {l->entries,  l->suspects, l->first,       l->count,       l->x,
+                         l->y,        l->z,        l->radius,      l->cover,       l->moved,
+                         l->known[0], l->known[1], l->odometer[0], l->odometer[1], l->sure};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
 
@@ -90,6 +95,7 @@ void flr_fit_pair_restore(flr_fit_pair *pair, const flr_fit_track *track)
     uint64_t work = 0;
     pair->track = (flr_fit_track){.nearest = {0, 0}};
     for (int i = 0; i < 2; i++) pair->lists.known_at[i] = (flr_pose){.p = {0, 0, 0}};
+    pair->lists.odometer_at = (flr_pose){.p = {0, 0, 0}};
     if (!track || !is_valid(pair, track)) return;
     const flr_fit_track t = *track;
     for (uint32_t g = 0; g < FLR_FIT_GROUPS; g++)
@@ -99,41 +105,85 @@ void flr_fit_pair_restore(flr_fit_pair *pair, const flr_fit_track *track)
 
 /* ---- following ---- */
 
+/* from one pose of b to another, in single precision */
+typedef struct passage {
+    float m[3][3], p[3]; /* of a point of b: m x + p */
+    float turned;        /* times the distance from there: how much farther another point went */
+    float little;        /* rounding */
+    double sine;         /* of half the turn, twice */
+} passage;
+
+static passage passage_of(const flr_fit_query *q, flr_pose from, flr_pose to)
+{
+    passage w;
+    const flr_quat turn = flr_quat_mul(to.q, flr_quat_conjugate(from.q));
+    w.sine = 2 * sqrt(turn.x * turn.x + turn.y * turn.y + turn.z * turn.z);
+    const flr_mat3 r = flr_quat_to_mat3(to.q), s = flr_quat_to_mat3(from.q);
+    const flr_vec3 shift = flr_vec3_sub(to.p, from.p);
+    w.little = (float)(1e-6 * (w.sine * flr_fit_extent(q->parts[1]) + flr_vec3_length(shift)));
+    w.p[0] = (float)shift.x, w.p[1] = (float)shift.y, w.p[2] = (float)shift.z;
+    w.turned = (float)(w.sine * (1 + 1e-6));
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) w.m[i][k] = (float)(r.m[i][k] - s.m[i][k]);
+    return w;
+}
+
+/* metres: how far any point of a patch of b went, at most. */
+static inline float moved_on(const flr_fit_lists *l, const passage *w, uint32_t patch)
+{
+    const float px = l->x[patch], py = l->y[patch], pz = l->z[patch],
+                x = w->m[0][0] * px + w->m[0][1] * py + w->m[0][2] * pz + w->p[0],
+                y = w->m[1][0] * px + w->m[1][1] * py + w->m[1][2] * pz + w->p[1],
+                z = w->m[2][0] * px + w->m[2][1] * py + w->m[2][2] * pz + w->p[2];
+    return sqrtf(x * x + y * y + z * z) * (1 + 1e-6f) + w->turned * l->radius[patch] + w->little;
+}
+
 /* How much of what a list covers beyond the limit is used up at the pose of a query; 1: all. */
 static double used_up(const flr_fit_query *q, uint32_t group, double limit)
 {
     const flr_fit_lists *l = &q->pair->lists;
     const flr_fit_track *t = &q->pair->track;
-    const flr_pose from = t->reference[group], to = q->T_a_b;
     if (!(t->cover[group] > limit)) return INFINITY;
-    const flr_quat turn = flr_quat_mul(to.q, flr_quat_conjugate(from.q));
-    const double sine = 2 * sqrt(turn.x * turn.x + turn.y * turn.y + turn.z * turn.z);
-    const flr_mat3 r = flr_quat_to_mat3(to.q), s = flr_quat_to_mat3(from.q);
-    const flr_vec3 shift = flr_vec3_sub(to.p, from.p);
-    const float little =
-        (float)(1e-6 * (sine * flr_fit_extent(q->parts[1]) + flr_vec3_length(shift)));
-    float m[3][3];
-    const float p[3] = {(float)shift.x, (float)shift.y, (float)shift.z},
-                turned = (float)(sine * (1 + 1e-6));
-    for (int i = 0; i < 3; i++)
-        for (int k = 0; k < 3; k++) m[i][k] = (float)(r.m[i][k] - s.m[i][k]);
+    const passage w = passage_of(q, t->reference[group], q->T_a_b);
     float most = 0;
     const uint32_t patches = q->parts[1]->counts.patches;
     for (uint32_t first = group * FLR_FIT_WIDE; first < patches;
          first += FLR_FIT_GROUPS * FLR_FIT_WIDE)
         for (uint32_t i = first; i < first + FLR_FIT_WIDE; i++) {
-            const float x = m[0][0] * l->x[i] + m[0][1] * l->y[i] + m[0][2] * l->z[i] + p[0],
-                        y = m[1][0] * l->x[i] + m[1][1] * l->y[i] + m[1][2] * l->z[i] + p[1],
-                        z = m[2][0] * l->x[i] + m[2][1] * l->y[i] + m[2][2] * l->z[i] + p[2];
-            const float moved =
-                sqrtf(x * x + y * y + z * z) * (1 + 1e-6f) + turned * l->radius[i] + little;
+            const float moved = moved_on(l, &w, i);
             l->moved[i] = moved;
             // far from everything, rounding takes all that a list covers beyond the limit
             const float room = l->cover[i] - (float)limit,
                         used = room > 0 ? moved / room : INFINITY;
             most = used > most ? used : most;
         }
-    return fmax((double)most, sine / FLR_FIT_TURN);
+    return fmax((double)most, w.sine / FLR_FIT_TURN);
+}
+
+/* Nothing is sure any more. */
+static void start_odometers(flr_fit_pair *pair)
+{
+    flr_fit_lists *l = &pair->lists;
+    memset(l->odometer[l->on_way], 0, pair->parts[1]->counts.patches * sizeof *l->odometer[0]);
+    for (uint32_t g = 0; g < FLR_FIT_GROUPS; g++)
+        for (uint32_t i = 0; i < l->used[g]; i++) l->sure[(size_t)g * l->capacity + i] = -INFINITY;
+}
+
+void flr_fit_move_on(flr_fit_query *q)
+{
+    flr_fit_lists *l = &q->pair->lists;
+    if (!flr_pose_is_valid(l->odometer_at)) {
+        start_odometers(q->pair);
+    } else if (memcmp(&l->odometer_at, &q->T_a_b, sizeof q->T_a_b) != 0) {
+        const float *before = l->odometer[l->on_way];
+        float *now = l->odometer[1 - l->on_way];
+        const passage w = passage_of(q, l->odometer_at, q->T_a_b);
+        for (uint32_t i = 0; i < q->parts[1]->counts.patches; i++)
+            now[i] = before[i] + 1.1f * moved_on(l, &w, i);
+        l->on_way = 1 - l->on_way;
+    }
+    l->odometer_at = q->T_a_b;
+    q->odometer = l->odometer[l->on_way];
 }
 
 void flr_fit_set_turned(flr_fit_query *q)
@@ -172,6 +222,7 @@ bool flr_fit_follow(flr_fit_query *q, double limit)
     uint32_t oldest = 0, old = 0;
     limit = limit * (1 + 1e-6);
     if (!(limit < 1e9)) return false;
+    flr_fit_move_on(q);
     for (uint32_t g = 0; g < FLR_FIT_GROUPS; g++) {
         used[g] = used_up(q, g, limit);
         if (used[g] > used[oldest]) oldest = g;
@@ -197,6 +248,7 @@ static uint32_t find_suspects(flr_fit_query *q)
 {
     flr_fit_lists *l = &q->pair->lists;
     uint32_t count = 0;
+    flr_fit_guest guest;
     for (uint32_t i = 0; i < q->parts[1]->counts.patches; i++) {
         if (!l->count[i]) continue;
         const float limit = (float)((q->limit + (double)l->moved[i]) * (1 + 1e-6));
@@ -206,12 +258,14 @@ static uint32_t find_suspects(flr_fit_query *q)
             break;
         }
         q->work++;
-        const float *bounds = flr_fit_bounds(q, i, limit);
+        guest.received = false;
         for (uint32_t k = 0; k < l->count[i]; k++) {
             if (entries[k].bound >= limit) continue;
-            q->work += 1;
-            if ((double)bounds[k] < q->limit)
-                l->suspects[count++] = (flr_fit_suspect){entries[k].patch, i, bounds[k]};
+            q->work += 3;
+            if (flr_fit_is_sure(q, i, l->first[i] + k, q->limit)) continue;
+            const double bound = flr_fit_bound(q, &guest, i, l->first[i] + k);
+            if (bound < q->limit)
+                l->suspects[count++] = (flr_fit_suspect){entries[k].patch, i, (float)bound};
         }
     }
     return count;

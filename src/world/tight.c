@@ -20,7 +20,7 @@ flr_tight_params flr_default_tight_params(void)
                               .wall = 2000,
                               .overlap = 2e-3,
                               .range = 1e-3,
-                              .budget = 400000};
+                              .budget = 2000000};
 }
 
 double flr_world_felt_mass(const flr_world_params *params)

@@ -12,7 +12,7 @@ enum {
     SLOTS_MEGABYTES = 512,
     PATIENCE = 256, /* steps after which a larger onset is tried again */
     ENOUGH =
-        20000, /* units of work: a pair that takes more is measured more coarsely for display */
+        25000, /* units of work: a pair that takes more is measured more coarsely for display */
     FINER = 64 /* steps after which one that takes much less is measured more finely */
 };
 

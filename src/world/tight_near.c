@@ -6,8 +6,10 @@
 #define TIGHT_SPEED_UP 1.5   /* from one step to the next */
 #define SUDDEN         16e-6 /* metres: a part may go so much farther than that */
 #define ADDED          4e-6  /* metres: samples may come so much nearer than their speeds tell */
-#define ROUGHLY        1e-6  /* metres: a distance beyond all contact may be off by this … */
-#define ROUGH          0.01 /* … or this share of it, twice that where time is short, and so on */
+#define FINELY                                                                                     \
+    5e-7 /* metres: a distance may be off by this where samples may come into contact, which have their own */
+#define ROUGHLY 1e-6 /* metres: a distance beyond all contact may be off by this … */
+#define ROUGH   0.01 /* … or this share of it, twice that where time is short, and so on */
 #define FARTHEST                                                                                   \
     64e-6 /* metres: how far beyond the onset samples are asked for, however fast a part is: what comes from farther \
              away is found by the check */
@@ -80,12 +82,12 @@ static double distance_before(const flr_world *w, const flr_tight_near *n)
     return flr_tight_memories(w, w->state)[n->slot].distance;
 }
 
-/* metres: how far off a distance may be. Where samples may come into contact, it counts; beyond that it is for people, and may
- * be as coarse as the time for it demands: half of the way to where it counts, at most. */
+/* metres: how far off a distance may be: an eighth of it where samples may come into contact, and half a micrometre at most. Beyond that
+ * it is for people, and may be as coarse as the time for it demands: half of the way to where it counts, at most. */
 static double tolerance_of(const flr_world *w, const flr_tight_near *n, double reach)
 {
     const double before = distance_before(w, n), beyond = before - reach;
-    if (!(beyond > 0)) return FLR_TIGHT_CLEAR / 2;
+    if (!(beyond > 0)) return fmax(FLR_TIGHT_CLEAR / 2, fmin(FINELY, before / 8));
     const uint64_t coarseness = flr_tight_memories(w, w->state)[n->slot].coarseness;
     const double share = ROUGH * (double)(1 << coarseness);
     return fmax(FLR_TIGHT_CLEAR / 2, fmin(fmax(ROUGHLY, share * before), beyond / 2));

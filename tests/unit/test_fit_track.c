@@ -244,6 +244,7 @@ static double apart_at(const both *p, uint32_t a, uint32_t b, flr_pose T)
 /* what bounds of one step came to */
 typedef struct tightness {
     uint32_t curves, close; /* how many; how many of them are within 5 um */
+    uint32_t all, sure;     /* entries; those of which something is known after the way */
 } tightness;
 
 /* The bounds of some entries at two poses, and on a straight way between them. */
@@ -258,23 +259,28 @@ static void check_bounds(both *p, flr_pose from, flr_pose to, uint32_t step, tig
     assert_true(flr_fit_follow(&q, 2e-4));
     flr_fit_set_turned(&end_query);
     flr_fit_recall(&end_query);
+    flr_fit_move_on(&end_query);
     const flr_fit_lists *l = &p->warm->lists;
     for (uint32_t i = step % 9; i < p->fits[1]->counts.patches; i += 9) {
         if (!l->count[i]) continue;
-        const float *begins = flr_fit_bounds(&q, i, INFINITY),
-                    *ends = flr_fit_bounds(&end_query, i, INFINITY);
+        flr_fit_guest guests[2] = {{.received = false}, {.received = false}};
         for (uint32_t k = 0; k < l->count[i]; k++) {
-            const flr_fit_entry *e = &l->entries[l->first[i] + k];
+            const uint32_t at = l->first[i] + k;
+            const flr_fit_entry *e = &l->entries[at];
+            const double begins = flr_fit_bound(&q, &guests[0], i, at),
+                         ends = flr_fit_bound(&end_query, &guests[1], i, at);
             const double begin_at = apart_at(p, e->patch, i, from),
                          end_at = apart_at(p, e->patch, i, to);
-            assert_le((double)begins[k], begin_at + 1e-12);
-            assert_le((double)ends[k], end_at + 1e-12);
-            assert_le(fmin((double)begins[k], (double)ends[k]) -
-                          flr_fit_between(&q, e, i, travel, 0),
+            assert_le(begins, begin_at + 1e-12);
+            assert_le(ends, end_at + 1e-12);
+            t->all++;
+            t->sure += isfinite(l->sure[at]);
+            assert_le((double)l->sure[at] - (double)end_query.odometer[i], ends + 1e-12);
+            assert_le(fmin(begins, ends) - flr_fit_between(&q, e, i, travel, 0),
                       apart_at(p, e->patch, i, middle) + 1e-12);
             if (e->keeper != FLR_FIT_CURVE_A && e->keeper != FLR_FIT_CURVE_B) continue;
             t->curves++;
-            t->close += (double)begins[k] > begin_at - 5e-6;
+            t->close += begins > begin_at - 5e-6;
         }
     }
 }
@@ -296,7 +302,7 @@ static void bounds_hold(void **state)
         flr_test_shape_turn(&a, 0);
         both p = begin(flr_test_shape_mesh(&a), flr_test_shape_mesh(&b));
         flr_pose T = flr_pose_identity();
-        tightness t = {0, 0};
+        tightness t = {0, 0, 0, 0};
         for (uint32_t step = 0; step < 5; step++) {
             flr_pose to = T;
             for (int k = 0; k < 3; k++) (&to.p.x)[k] += flr_test_random_range(&random, -8e-6, 8e-6);
@@ -305,6 +311,8 @@ static void bounds_hold(void **state)
             T.p = flr_vec3_scale(T.p, 0.3);
         }
         print_message("%u of %u curves come within 5 um\n", t.close, t.curves);
+        print_message("of %u of %u entries bounds are known after a way\n", t.sure, t.all);
+        assert_gt(t.sure * 10, t.all * 7);
         if (kind == 1) assert_gt(t.curves, 100);
         if (kind == 1) assert_gt(t.close * 8, t.curves);
         end(&p);

@@ -61,7 +61,7 @@ static void bounds_hold(double gap)
     print_message("gap %g mm: bounds are %.3g um apart at most, %.3g while it touches (%u steps)\n",
                   1e3 * gap, 1e6 * widest, 1e6 * touching, touched);
     assert_gt(touched, 20);
-    assert_lt(touching, 1.1e-7);
+    assert_lt(touching, 5.1e-7);
     flr_test_tight_end(&rig);
 }
 

@@ -521,7 +521,7 @@ static void a_large_onset_does_not_take_all_time(void **state)
     flr_test_tight rig = flr_test_tight_begin();
     rig.spacing = 0.4e-3;
     rig.params.exact.onset = 1;
-    rig.params.exact.budget = 5000;
+    rig.params.exact.budget = 10000;
     add_plate(&rig, 60e-3);
     add_box(&rig, FLR_PART_MOVABLE, at(0, 0, 10.05e-3));
     flr_test_tight_make(&rig, 1);
