@@ -107,6 +107,19 @@ flr_fit_point_result flr_fit_point(const flr_fit *fit, flr_vec3 point, double re
 
 /* ---- which side ---- */
 
+/* Is a point on a triangle, up to the slack? Its foot on the plane of a long triangle may be off by more than that, its foot on
+ * a side is not. */
+static bool is_on(const flr_vec3 t[3], flr_vec3 q, double slack)
+{
+    double d2;
+    flr_fit_on_triangle(t, q, &d2);
+    for (int i = 0; i < 3 && d2 > slack * slack; i++) {
+        const flr_vec3 on = flr_fit_on_segment(q, t[i], flr_vec3_sub(t[(i + 1) % 3], t[i]));
+        d2 = flr_vec3_length2(flr_vec3_sub(q, on));
+    }
+    return d2 <= slack * slack;
+}
+
 /* The angle that a triangle has around a point of it: its corner's, a half turn on a side, a whole turn inside. */
 static double angle_at(const flr_vec3 t[3], flr_vec3 q, double slack)
 {
@@ -137,10 +150,8 @@ static flr_vec3 pseudonormal(const flr_fit *fit, flr_vec3 q, double slack)
             const flr_fit_patch *patch = &fit->patches[now.entry];
             for (uint32_t i = 0; i < patch->faces; i++) {
                 flr_vec3 t[3];
-                double d2;
                 flr_fit_triangle(fit, fit->faces[patch->first_face + i].triangle, t);
-                flr_fit_on_triangle(t, q, &d2);
-                if (d2 > slack * slack) continue;
+                if (!is_on(t, q, slack)) continue;
                 const flr_vec3 n = flr_vec3_normalize(
                     flr_vec3_cross(flr_vec3_sub(t[1], t[0]), flr_vec3_sub(t[2], t[0])));
                 sum = flr_vec3_add_scaled(sum, angle_at(t, q, slack), n);

@@ -335,12 +335,51 @@ static void dirty_models_equal_the_reference(void **state)
     }
 }
 
+/* A point far from a box, in the plane of one of its faces: nearest is the edge to the next face, whose triangles are long and
+ * thin, so that the edge is not exactly on them. */
+static void beside_an_edge_of_thin_triangles(void **state)
+{
+    (void)state;
+    enum { BOXES = 40, POINTS = 50 };
+    flr_test_random rng = flr_test_random_begin("beside_an_edge");
+    for (int round = 0; round < BOXES; round++) {
+        const flr_vec3 size = {0.05, 0.1, 0.01};
+        flr_vec3 v[9];
+        static const flr_triangle t[14] = {{{0, 2, 1}}, {{1, 2, 3}}, {{0, 1, 4}}, {{1, 5, 4}},
+                                           {{2, 6, 3}}, {{3, 6, 7}}, {{0, 4, 2}}, {{2, 4, 6}},
+                                           {{1, 3, 5}}, {{3, 7, 5}}, {{4, 5, 8}}, {{5, 7, 8}},
+                                           {{7, 6, 8}}, {{6, 4, 8}}};
+        for (int i = 0; i < 8; i++)
+            v[i] = (flr_vec3){i & 1 ? size.x : 0, i & 2 ? size.y : 0, i & 4 ? size.z : 0};
+        v[8] = (flr_vec3){size.x - flr_test_random_range(&rng, 0.001, 0.004),
+                          flr_test_random_range(&rng, 0.02, 0.08), size.z};
+        flr_mesh_def def = flr_default_mesh_def();
+        def.vertices = v, def.vertex_count = 9, def.triangles = t, def.triangle_count = 14;
+        flr_mesh *mesh;
+        flr_error error;
+        assert_ok(flr_mesh_create(&def, &mesh, &error), error);
+        flr_fit *fit = build(mesh, 0);
+        for (int i = 0; i < POINTS; i++) {
+            const double ulps = floor(flr_test_random_range(&rng, -4, 5));
+            const flr_vec3 p = {size.x * (1 + ulps * DBL_EPSILON),
+                                flr_test_random_range(&rng, 0, size.y),
+                                size.z + flr_test_random_range(&rng, 0.001, 0.1)};
+            const flr_fit_point_result r = flr_fit_point(fit, p, INFINITY);
+            if (!(r.distance > 0) || flr_fit_inside(fit, p))
+                fail_msg("%.17g %.17g %.17g is not inside, but %g", p.x, p.y, p.z, r.distance);
+        }
+        flr_fit_destroy(fit);
+        flr_mesh_destroy(mesh);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_share_the_area),
         cmocka_unit_test(samples_cover_the_surface),
         cmocka_unit_test(points_equal_the_reference),
+        cmocka_unit_test(beside_an_edge_of_thin_triangles),
         cmocka_unit_test(dirty_solids_have_an_inside),
         cmocka_unit_test(rubbish_equals_the_reference),
         cmocka_unit_test(nonsense_finds_nothing),
