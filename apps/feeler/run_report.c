@@ -55,9 +55,12 @@ void flr_run_print_overlaps(flr_cli *cli, const flr_stage *stage)
     for (uint32_t i = 0; i < count; i++) {
         const flr_world_overlap *o = &list[i];
         char a[FLR_SAFE_SIZE], b[FLR_SAFE_SIZE];
-        flr_warn(cli, "%s and %s start %.3f mm deep in each other, at %.4g %.4g %.4g mm; %s",
+        char deep[64] = "touch at the start";
+        if (o->depth > 5e-7)
+            snprintf(deep, sizeof deep, "start %.3f mm deep in each other", 1e3 * o->depth);
+        flr_warn(cli, "%s and %s %s, at %.4g %.4g %.4g mm; %s",
                  flr_safe(stage->parts.list[o->part_a].name, a),
-                 flr_safe(stage->parts.list[o->part_b].name, b), 1e3 * o->depth, 1e3 * o->point.x,
+                 flr_safe(stage->parts.list[o->part_b].name, b), deep, 1e3 * o->point.x,
                  1e3 * o->point.y, 1e3 * o->point.z,
                  o->depth > limit   ? "that is more than --overlap tolerates"
                  : o->tolerated > 0 ? "they have not come free"

@@ -100,6 +100,12 @@ typedef struct flr_tight_part {
     bool again;
 } flr_tight_part;
 
+/* Two parts that were in each other when the world was made: so deep they may be again, wherever they are put. */
+typedef struct flr_tight_design {
+    uint32_t a, b;
+    double depth; /* metres */
+} flr_tight_design;
+
 struct flr_tight {
     uint32_t part_count, kind_count, slot_count;
     flr_tight_part *parts;      /* [part_count] */
@@ -128,6 +134,8 @@ struct flr_tight {
     flr_world_gap *gaps;    /* [near_capacity] */
     flr_world_touch touches[FLR_TIGHT_TOUCHES];
     uint32_t touch_count;
+    flr_tight_design designs[FLR_WORLD_OVERLAPS];
+    uint32_t design_count;
 };
 
 /* What is left of the budget for a pair; 0: no limit. False: nothing is. A pair for which it did not suffice gets twice as much
@@ -220,6 +228,9 @@ double flr_tight_tolerated(const flr_world *world, uint32_t a, uint32_t b);
 
 /* What was found of a pair in this step: a new overlap, or one that is gone. Returns what is tolerated. */
 double flr_tight_note(flr_world *world, uint32_t a, uint32_t b, const flr_fit_result *result);
+
+/* metres: how deep edges of two parts are in the other one; what is deeper than `most` is not looked for (tight_depth.c). Not RT safe. */
+double flr_tight_depth(const flr_fit *a, const flr_fit *b, flr_pose T_a_b, double most);
 
 /* Parts that moved are where they are by their own motion. */
 void flr_tight_settle(flr_world *world);

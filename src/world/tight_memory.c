@@ -61,21 +61,33 @@ static flr_result fill_shelf(flr_tight *e, uint32_t number, uint64_t *bytes, flr
     return FLR_OK;
 }
 
+/* Besides the first of each shelf there are SLOTS_MORE in all: as many for each shelf as it can use, but for none more than for
+ * others that lack some. Returns how many there are. */
+static uint32_t share_slots(flr_tight *e)
+{
+    const uint32_t shelves = e->kind_count * e->kind_count;
+    uint32_t each = 1, more = 0, wanted = 0;
+    for (; each < SLOTS_EACH; each++) {
+        uint32_t next = more;
+        for (uint32_t i = 0; i < shelves; i++) next += e->shelves[i].count > each;
+        if (next > SLOTS_MORE) break;
+        more = next;
+    }
+    for (uint32_t i = 0; i < shelves; i++) {
+        if (e->shelves[i].count > each) e->shelves[i].count = each;
+        wanted += e->shelves[i].count;
+    }
+    return wanted;
+}
+
 flr_result flr_tight_make_slots(flr_tight *e, const flr_world_part *parts, flr_error *error)
 {
     const uint32_t shelves = e->kind_count * e->kind_count;
     uint64_t bytes = 0;
-    uint32_t wanted = 0, more = 0;
     e->shelves = calloc(shelves ? shelves : 1, sizeof *e->shelves);
     if (!e->shelves) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for exact contact");
     count_pairs(e, parts);
-    for (uint32_t i = 0; i < shelves; i++) {
-        flr_tight_shelf *shelf = &e->shelves[i];
-        if (shelf->count > 1 && more + shelf->count - 1 > SLOTS_MORE)
-            shelf->count = 1 + SLOTS_MORE - more;
-        more += shelf->count > 1 ? shelf->count - 1 : 0;
-        wanted += shelf->count;
-    }
+    const uint32_t wanted = share_slots(e);
     e->slots = flr_prefaulted_calloc(wanted ? wanted : 1, sizeof *e->slots);
     if (!e->slots) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for exact contact");
     for (uint32_t i = 0; i < shelves; i++) {
@@ -158,7 +170,10 @@ uint32_t flr_tight_take_slot(flr_world *w, uint32_t a, uint32_t b)
     }
     e->slots[best].stale = e->slots[best].ahead.known = false;
     flr_fit_pair_restore(e->slots[best].fits, NULL);
-    memory[best] = (flr_tight_memory){.key = key_of(a, b), .used = w->state->number + 1};
+    // pairs that drive each other out of a slot in each step would lack time forever
+    const uint64_t debt = memory[best].used >= w->state->number ? memory[best].debt : 0;
+    memory[best] =
+        (flr_tight_memory){.key = key_of(a, b), .used = w->state->number + 1, .debt = debt};
     return best;
 }
 
@@ -199,12 +214,13 @@ double flr_tight_find_onset(const flr_world *w)
     return onset;
 }
 
-/* What a pair lacks after a step. An onset that came nearer stays so for a while, or forces would come and go. */
+/* What a pair lacks after a step. An onset that came nearer stays so for a while, or forces would come and go. What a pair may spend
+ * stays so, too: pairs of one part that lack time in turns would hold it forever. */
 static uint64_t debt_after(const flr_world *w, uint64_t debt, bool exhausted)
 {
     if (exhausted) return debt < FLR_TIGHT_DEBT ? debt + 1 : FLR_TIGHT_DEBT;
-    if (!flr_tight_onset_is_large(w) || debt == 0) return 0;
-    if (debt > FLR_TIGHT_NEARER) return FLR_TIGHT_NEARER;
+    if (debt == 0) return 0;
+    if (flr_tight_onset_is_large(w) && debt > FLR_TIGHT_NEARER) return FLR_TIGHT_NEARER;
     return w->state->number % PATIENCE == 0 ? debt - 1 : debt;
 }
 

@@ -24,6 +24,23 @@ double flr_tight_tolerated(const flr_world *w, uint32_t a, uint32_t b)
     return o ? o->tolerated : 0;
 }
 
+/* metres: how deep two parts were in each other when the world was made. */
+static double designed(const flr_world *w, uint32_t a, uint32_t b)
+{
+    const flr_tight *e = w->tight;
+    for (uint32_t i = 0; i < e->design_count; i++)
+        if ((e->designs[i].a == a && e->designs[i].b == b) ||
+            (e->designs[i].a == b && e->designs[i].b == a))
+            return e->designs[i].depth;
+    return 0;
+}
+
+/* … and by what keeps parts apart where they are not in each other */
+static double play_of(const flr_world *w, double depth)
+{
+    return PLAY * depth + 2 * w->params.exact.onset + 2 * FLR_TIGHT_FLOOR;
+}
+
 /* Keeps an overlap, in place of an older one of the same parts. */
 static double keep(flr_world *w, uint32_t a, uint32_t b, const flr_fit_result *r)
 {
@@ -31,9 +48,10 @@ static double keep(flr_world *w, uint32_t a, uint32_t b, const flr_fit_result *r
     flr_world_overlap *o = find(state, a, b);
     if (!o && state->overlap_count == FLR_WORLD_OVERLAPS) return 0;
     if (!o) o = &state->overlaps[state->overlap_count++];
-    double depth = fmax(0, -r->distance);
-    /* … and by what keeps parts apart where they are not in each other */
-    double play = PLAY * depth + 2 * w->params.exact.onset + 2 * FLR_TIGHT_FLOOR;
+    double depth = r->distance < 0 ? -r->distance : 0;
+    const double design = designed(w, a, b);
+    if (depth <= design + play_of(w, design)) depth = fmax(depth, design);
+    const double play = play_of(w, depth);
     *o =
         (flr_world_overlap){.part_a = a,
                             .part_b = b,
@@ -61,6 +79,17 @@ void flr_tight_settle(flr_world *w)
         if (w->plans[i].moves) state->fresh[i] = 0;
 }
 
+static void record(flr_world *w, uint32_t a, uint32_t b, const flr_fit_result *r)
+{
+    flr_tight *e = w->tight;
+    const double most = w->params.exact.overlap,
+                 edges = flr_tight_depth(e->parts[a].fit, e->parts[b].fit,
+                                         flr_tight_between(w->poses[a], w->poses[b]), most);
+    if (e->design_count < FLR_WORLD_OVERLAPS)
+        e->designs[e->design_count++] = (flr_tight_design){a, b, fmax(edges, -r->distance)};
+    keep(w, a, b, r);
+}
+
 void flr_tight_record(flr_world *w)
 {
     flr_tight *e = w->tight;
@@ -81,7 +110,7 @@ void flr_tight_record(flr_world *w)
             flr_fit_pair *fits = flr_tight_any_slot(e, a, b);
             flr_fit_pair_query(fits, flr_tight_between(T_a, T_b), &ask, NULL, 0, &r);
             flr_fit_pair_restore(fits, NULL);
-            if (r.distance < FLR_TIGHT_FLOOR) keep(w, a, b, &r);
+            if (r.distance < FLR_TIGHT_FLOOR) record(w, a, b, &r);
         }
 }
 

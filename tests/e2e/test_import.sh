@@ -26,6 +26,14 @@ END
 expect 0 feeler info scene.json --json
 json "[.files[0].parts[].triangles] == [$coarse, $fine]"
 
+# ---- a rod of 10 mm in holes of 10 mm slides out along its axis, as opened ----
+expect 0 "$build_dir/tests/make_assembly" --nominal nominal.step
+expect 0 feeler scene nominal.step --out nominal/scene.json
+awk 'BEGIN { for (i = 0; i < 150; i++) printf "%.3f 0 0 %g 1 0 0 0\n", i / 1000, i * 0.1 }' >up.txt
+expect 0 feeler run nominal/scene.json --part rod --hand up.txt --frames 150 --poses out.txt
+awk '/^# part/ { part = $3 } part == "rod" && !/^#/ { x = $2; y = $3; z = $4 }
+     END { exit !(z > 7 && x * x + y * y < 0.02 ^ 2) }' out.txt && pass || fail "the rod is stuck or aside"
+
 # ---- limits can be raised, and the sentence says how ----
 expect 3 feeler info cad/ball.brep --chord 0.000001mm --import-seconds 1
 says 'longer than 1 s.*time limit.*chord'

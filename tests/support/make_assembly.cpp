@@ -4,6 +4,7 @@
 // for each node: depth, "part" or "group", colour or "-", place (mm) and turn, name.
 // make_assembly --skid FILE: writes an assembly of 200 parts: a base plate, a cover over it, a pump with four
 // screws in holes of their own diameter, and rows of bolts with washers and nuts. One pipe runs into a bracket.
+// make_assembly --nominal FILE: writes a rod of 10 mm in the holes of 10 mm of a bracket and of two nuts.
 #include <BRepAlgoAPI_Cut.hxx>
 #include <BRepAlgoAPI_Fuse.hxx>
 #include <BRepBuilderAPI_Transform.hxx>
@@ -193,6 +194,25 @@ bool write_skid(const char *path)
     return writer.Transfer(made.document) && writer.Write(path) == IFSelect_RetDone;
 }
 
+bool write_nominal(const char *path)
+{
+    skid made;
+    TDataStd_Name::Set(made.root, "nominal fit");
+    TopoDS_Shape bracket = join(box(-30, -30, 0, 60, 60, 10), box(-30, -30, 40, 60, 60, 10));
+    bracket = join(bracket, box(-30, -30, 0, 10, 60, 50));
+    made.put(made.part("bracket", cut(bracket, rod(0, 0, -1, 5, 52)), 0.5, 0.5, 0.6));
+    made.put(made.part("rod", rod(0, 0, -20, 5, 90), 0.8, 0.6, 0.2));
+    TDF_Label nut =
+        made.part("nut", cut(box(-9, -9, 0, 18, 18, 4), rod(0, 0, -1, 5, 6)), 0.7, 0.7, 0.7);
+    made.put(nut, 0, 0, -4);
+    made.put(nut, 0, 0, 50);
+    made.tool->UpdateAssemblies();
+    STEPCAFControl_Writer writer;
+    Interface_Static::SetCVal("write.step.schema", "AP214IS");
+    Interface_Static::SetCVal("write.step.unit", "MM");
+    return writer.Transfer(made.document) && writer.Write(path) == IFSelect_RetDone;
+}
+
 void print_tree(const Handle(TDocStd_Document) & document)
 {
     for (XCAFPrs_DocumentExplorer nodes(document, XCAFPrs_DocumentExplorerFlags_None); nodes.More();
@@ -241,8 +261,11 @@ int main(int count, char **arguments)
     }
     if (count == 3 && std::strcmp(arguments[1], "--skid") == 0)
         return write_skid(arguments[2]) ? 0 : 1;
+    if (count == 3 && std::strcmp(arguments[1], "--nominal") == 0)
+        return write_nominal(arguments[2]) ? 0 : 1;
     if (count != 2) {
-        std::fprintf(stderr, "use: make_assembly FOLDER, or make_assembly --tree|--skid FILE\n");
+        std::fprintf(stderr,
+                     "use: make_assembly FOLDER, or make_assembly --tree|--skid|--nominal FILE\n");
         return 2;
     }
     std::string folder = arguments[1];

@@ -347,7 +347,7 @@ static void a_small_budget_does_not_stop_a_part(void **state)
     }
     double x = flr_world_body(rig.world, 1)->T_world_part.p.x;
     print_message("exhausted in %u of 1500 frames, went %.2f mm\n", exhausted, 1e3 * x);
-    assert_true(exhausted > 100);
+    assert_true(exhausted > 0);
     assert_true(x > 4e-3);
     flr_test_tight_end(&rig);
 }
