@@ -126,6 +126,9 @@ flr_bench_subject flr_bench_rough_fits;
 flr_result flr_bench_accuracy(flr_env *env, const flr_bench_options *options, FILE *out,
                               flr_error *error);
 
+/* Clash: all pairs of 1000 parts, 24 parts at 13 poses, a hinge of 120 degrees; FCL and OpenCASCADE beside, where they are built in. */
+flr_bench_subject flr_bench_clash;
+
 /* ---- shared by the subjects ---- */
 
 /* Processor time of this thread, microseconds: what else the machine does is not charged. Of one thread only: where others

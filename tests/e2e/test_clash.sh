@@ -89,4 +89,9 @@ says 'name the same file'
 jq '.parts[1].file = .parts[0].file | del(.parts[].pose)' cubes.json >twice.json
 expect 1 feeler clash twice.json --json
 json '.pairs[0] | .state == "overlap" and .volume > 9e-7'
+# the benchmark: fewer parts; the door stops at the post
+expect 0 feeler bench clash --divide 20 --json
+json '.cases[0].parts == 50 and (.cases | length) == 3 and ([.cases[].rows[0].asked] | min) > 100'
+json '.cases[0].rows[0].near > 0 and (.cases[2].contact_degrees - 114.016 | fabs) < 0.01'
+json '[.cases[].rows[] | select(.name == "FCL") | .differing] | (add // 0) == 0'
 finish

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "mesh/nearest.h"
+
 static flr_mesh *box(double x, double y, double z)
 {
     flr_vec3 v[8];
@@ -154,6 +156,16 @@ static void crossing_bars(void **state)
     flr_fit_destroy(other);
 }
 
+static flr_pose any_pose(flr_test_random *rng, double range)
+{
+    flr_vec3 p, axis;
+    double *all[] = {&p.x, &p.y, &p.z, &axis.x, &axis.y, &axis.z};
+    for (int i = 0; i < 6; i++) *all[i] = flr_test_random_range(rng, -1, 1);
+    const double angle = flr_test_random_range(rng, 0, 6);
+    return flr_pose_make(flr_vec3_scale(p, range),
+                         flr_quat_from_axis_angle(flr_vec3_normalize(axis), angle));
+}
+
 /* distance of two axis-parallel boxes */
 static double gap(flr_vec3 a, flr_vec3 sa, flr_vec3 b, flr_vec3 sb)
 {
@@ -175,15 +187,19 @@ static void no_missed_pair(void **state)
     for (int i = 0; i < SHAPES; i++) fits[i] = fit_of(sizes[i].x, sizes[i].y, sizes[i].z);
     flr_test_random rng = flr_test_random_begin("no_missed_pair");
     for (int round = 0; round < ROUNDS; round++) {
-        flr_clash_part parts[PARTS];
+        flr_clash_part parts[PARTS], placed[PARTS];
         int shape[PARTS];
+        // the whole assembly stands askew, so that boxes around its parts are larger than these
+        const flr_pose stands = any_pose(&rng, 0.2);
         for (int i = 0; i < PARTS; i++) {
             shape[i] = (int)flr_test_random_below(&rng, SHAPES);
             parts[i] = (flr_clash_part){fits[shape[i]], at(flr_test_random_range(&rng, 0, 0.1),
                                                            flr_test_random_range(&rng, 0, 0.1),
                                                            flr_test_random_range(&rng, 0, 0.1))};
+            placed[i] = parts[i];
+            placed[i].T_world_part = flr_pose_mul(stands, parts[i].T_world_part);
         }
-        flr_clash_list list = find(parts, PARTS, clearance, false);
+        flr_clash_list list = find(placed, PARTS, clearance, false);
         for (uint32_t a = 0; a < PARTS; a++)
             for (uint32_t b = a + 1; b < PARTS; b++) {
                 double wanted = gap(parts[a].T_world_part.p, sizes[shape[a]],
@@ -198,6 +214,66 @@ static void no_missed_pair(void **state)
         flr_clash_list_free(&list);
     }
     for (int i = 0; i < SHAPES; i++) flr_fit_destroy(fits[i]);
+}
+
+/* parts at random angles, next to brute force over all their triangles */
+static void turned_parts_equal_brute_force(void **state)
+{
+    (void)state;
+    enum { PARTS = 8, ROUNDS = 200, SHAPES = 3 };
+    const double clearance = 0.003;
+    static const flr_vec3 sizes[SHAPES] = {
+        {0.01, 0.01, 0.01}, {0.03, 0.004, 0.004}, {0.005, 0.02, 0.008}};
+    flr_fit *fits[SHAPES];
+    flr_mesh *meshes[SHAPES];
+    for (int i = 0; i < SHAPES; i++) {
+        fits[i] = fit_of(sizes[i].x, sizes[i].y, sizes[i].z);
+        meshes[i] = box(sizes[i].x, sizes[i].y, sizes[i].z);
+    }
+    flr_test_random rng = flr_test_random_begin("turned_parts");
+    for (int round = 0; round < ROUNDS; round++) {
+        flr_clash_part parts[PARTS];
+        int shape[PARTS];
+        for (int i = 0; i < PARTS; i++) {
+            shape[i] = (int)flr_test_random_below(&rng, SHAPES);
+            parts[i] = (flr_clash_part){fits[shape[i]], any_pose(&rng, 0.03)};
+        }
+        flr_clash_list list = find(parts, PARTS, clearance, false);
+        for (uint32_t a = 0; a < PARTS; a++)
+            for (uint32_t b = a + 1; b < PARTS; b++) {
+                const flr_mesh *one = meshes[shape[a]], *other = meshes[shape[b]];
+                const flr_pose T =
+                    flr_pose_mul(flr_pose_inverse(parts[a].T_world_part), parts[b].T_world_part);
+                double wanted = INFINITY;
+                bool meet = false;
+                for (uint32_t i = 0; i < one->triangle_count; i++)
+                    for (uint32_t k = 0; k < other->triangle_count; k++) {
+                        flr_vec3 p[3], q[3];
+                        for (int v = 0; v < 3; v++) {
+                            p[v] = one->vertices[one->triangles[i].v[v]];
+                            q[v] = flr_pose_apply(T, other->vertices[other->triangles[k].v[v]]);
+                        }
+                        flr_nearest nearest = {.distance2 = INFINITY};
+                        flr_triangles_nearest(p, q, &nearest);
+                        meet |= nearest.distance2 == 0;
+                        wanted = fmin(wanted, sqrt(nearest.distance2));
+                    }
+                const flr_clash_pair *found = NULL;
+                for (size_t i = 0; i < list.pair_count; i++)
+                    if (list.pairs[i].a == a && list.pairs[i].b == b) found = &list.pairs[i];
+                // one may be in the other as a whole, with surfaces apart
+                const bool overlap = found && found->state == FLR_CLASH_OVERLAP;
+                if ((wanted < clearance && !found) || (found && !overlap && wanted >= clearance) ||
+                    (meet && found->distance > 0))
+                    fail_msg("round %d, %u and %u: %g m apart", round, a, b, wanted);
+                if (found && !overlap) near(found->distance, wanted, 1e-12);
+            }
+        flr_clash_list_free(&list);
+    }
+    for (int i = 0; i < SHAPES; i++) {
+        flr_fit_destroy(fits[i]);
+        flr_mesh_destroy(meshes[i]);
+    }
 }
 
 static bool odd(void *context, uint32_t a, uint32_t b)
@@ -254,6 +330,7 @@ int main(void)
         cmocka_unit_test(volume_of_a_piece),
         cmocka_unit_test(crossing_bars),
         cmocka_unit_test(no_missed_pair),
+        cmocka_unit_test(turned_parts_equal_brute_force),
         cmocka_unit_test(pairs_can_be_left_out),
         cmocka_unit_test(zones),
     };
