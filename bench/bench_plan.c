@@ -136,7 +136,7 @@ static flr_result run_problem(plan_bench *b, const problem *p, flr_error *error)
         flr_plan_result r;
         search.from = p->start, search.to = p->goal, search.to_given = p->goal_given;
         search.seconds = PLAN_SECONDS / b->options->divide;
-        search.seed = i + 1;
+        search.seed = b->options->seed + i;
         flr_result result = flr_plan_find(b->env, &def, &search, &r, error);
         if (result != FLR_OK) return result;
         b->runs++;

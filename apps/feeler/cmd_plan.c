@@ -12,7 +12,7 @@
 typedef struct plan_values {
     flr_common common;
     flr_input input;
-    const char *part, *to, *out, *until, *html;
+    const char *part, *to, *via, *out, *until, *html;
     bool all;
     double clearance, overlap, time;
     int64_t seed, threads;
@@ -22,6 +22,8 @@ typedef struct plan_run {
     flr_cli *cli;
     const plan_values *values;
     flr_plan_scene scene;
+    flr_pose *via; /* [via_count] */
+    size_t via_count;
     flr_plan_result result;
 } plan_run;
 
@@ -53,11 +55,27 @@ static flr_result read_goal(const plan_run *r, flr_plan_search *search, flr_erro
     return FLR_OK;
 }
 
-static bool show(void *context, double seconds, uint64_t poses)
+/* Poses that may help. */
+static flr_result read_via(plan_run *r, flr_error *error)
+{
+    flr_pose_list list;
+    if (!r->values->via) return FLR_OK;
+    flr_result result =
+        flr_pose_list_read(r->cli->env, r->values->via, r->scene.scene->unit, &list, error);
+    if (result != FLR_OK) return result;
+    r->via = malloc(list.count * sizeof *r->via);
+    for (size_t i = 0; r->via && i < list.count; i++) r->via[i] = list.poses[i].T_world_part;
+    r->via_count = r->via ? list.count : 0;
+    flr_pose_list_free(&list);
+    return r->via ? FLR_OK : flr_fail(error, FLR_NO_MEMORY, "out of memory");
+}
+
+static bool show(void *context, const flr_plan_progress *now)
 {
     const plan_run *r = context;
-    flr_progress(r->cli, (uint64_t)(10 * seconds), (uint64_t)(10 * r->values->time),
-                 "%llu poses reached", (unsigned long long)poses);
+    flr_progress(r->cli, (uint64_t)(10 * now->seconds), (uint64_t)(10 * r->values->time),
+                 "%llu poses tried, %.3g mm from the start", (unsigned long long)now->poses,
+                 1e3 * now->reached);
     return !flr_stop_wanted();
 }
 
@@ -210,6 +228,7 @@ static flr_result find(plan_run *r, flr_error *error)
     search.threads = (unsigned)v->threads;
     search.progress = show;
     search.progress_context = r;
+    search.via = r->via, search.via_count = r->via_count;
     result = read_goal(r, &search, error);
     flr_catch_stop();
     flr_stop_at_once(true);
@@ -247,8 +266,8 @@ static const char *wrong_options(const plan_values *v)
 {
     const bool apart = v->all || v->until;
     if (v->all && v->until) return "--all and --until exclude each other";
-    if (apart && (v->part || v->to))
-        return "--all and --until choose what moves: leave out --part and --to";
+    if (apart && (v->part || v->to || v->via))
+        return "--all and --until choose what moves: leave out --part, --to and --via";
     if (v->html && !apart) return "--html shows a sequence: add --all or --until NAME";
     return NULL;
 }
@@ -269,6 +288,8 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     int code;
     if (result != FLR_OK) {
         code = flr_fail_with(cli, flr_exit_of_input(result), &error);
+    } else if ((result = read_via(&r, &error)) != FLR_OK) {
+        code = flr_fail_with(cli, flr_exit_of_input(result), &error);
     } else if (r.values->all || r.values->until) {
         code = take_apart(&r);
     } else if ((result = find(&r, &error)) != FLR_OK) {
@@ -281,6 +302,7 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     }
     flr_plan_result_free(&r.result);
     flr_plan_scene_free(&r.scene);
+    free(r.via);
     return code;
 }
 
@@ -296,6 +318,8 @@ static const flr_option options[] = {
         TEXT, PLAN_AT(to), "to", "POSE",
         "where to: 'x y z' or 'x y z qw qx qy qz' in the scene's unit; default: clear of all "
         "other parts"),
+    FLR_OPTION(PATH, PLAN_AT(via), "via", "FILE",
+               "a pose file with waypoints or a piece of a path that may help the search"),
     FLR_OPTION(FLAG, PLAN_AT(all), "all", NULL,
                "take the whole assembly apart: all movable parts, or all but one where none is"),
     FLR_OPTION(TEXT, PLAN_AT(until), "until", "NAME",
@@ -333,7 +357,7 @@ static const flr_exit_text exits[] = {
     {FLR_EXIT_OK, "a path was found; with --all, for all parts"},
     {FLR_EXIT_FAILED, "none was found, the file could not be written, or memory ran out"},
     {FLR_EXIT_USAGE, "the command line is wrong, or the goal is not free; nothing was done"},
-    {FLR_EXIT_INPUT, "the scene or a mesh cannot be used"},
+    {FLR_EXIT_INPUT, "the scene, a mesh or the file of --via cannot be used"},
     {FLR_EXIT_STOPPED, "stopped by Ctrl-C before a path was found"},
     {0, NULL},
 };

@@ -115,6 +115,14 @@ FLR_API flr_result flr_plan_verify(flr_plan_space *space, const flr_pose *poses,
 
 /* ---- finding a path ---- */
 
+/* How far a search is. */
+typedef struct flr_plan_progress {
+    double seconds;  /* since it began */
+    uint64_t poses;  /* tried so far */
+    double reached;  /* metres: how far the centre of the body got by moves that are free */
+    flr_pose farthest; /* T_world_body: where that was */
+} flr_plan_progress;
+
 typedef struct flr_plan_search {
     flr_pose from; /* T_world_body */
     bool to_given; /* default false: out of all parts that stand, as flr_plan_is_out() says */
@@ -124,9 +132,12 @@ typedef struct flr_plan_search {
     bool quick;     /* default false; true: straight and a few guided moves only, and no blockers */
     /* default 0: one per processor. The same seed and number of threads find the same path, unless time runs out */
     unsigned threads;
-    /* called now and then, from the calling thread, with the seconds that went by and the poses found so far; false:
-     * stop. A path that was found already is kept. May be NULL */
-    bool (*progress)(void *context, double seconds, uint64_t poses);
+    /* [via_count] T_world_body: poses or a piece of a path that may lead to the goal, as a person thinks. They help the search and
+     * do not bind it; they need not be free. Default NULL */
+    const flr_pose *via;
+    size_t via_count;
+    /* called now and then, by one thread at a time; false: stop. A path that was found already is kept. May be NULL */
+    bool (*progress)(void *context, const flr_plan_progress *now);
     void *progress_context;
 } flr_plan_search;
 

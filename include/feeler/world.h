@@ -372,6 +372,19 @@ FLR_API flr_world_constraint flr_default_world_constraint(void);
 FLR_API bool flr_world_constrain(flr_world *world, uint32_t part,
                                  const flr_world_constraint *constraint);
 
+/* A motion of the part that a hand holds: straight and turning evenly, by the shorter way. The part is drawn to the nearest pose
+ * of it by a spring like the hand's that never has more than a share of the hand's force, so the hand can take the part
+ * elsewhere; along the motion nothing holds. */
+typedef struct flr_world_guide {
+    flr_pose from, to; /* T_world_part */
+    double share;      /* above 0, at most 1; of a rigid group, the part is the one with the lowest index */
+} flr_world_guide;
+
+/* Guides a hand from the next step on, whatever it holds; NULL: no longer. Not part of the saved state. False, and nothing is
+ * changed: no such hand, poses or a share that make no sense. RT safe. */
+FLR_API bool flr_world_set_guide(flr_world *world, uint32_t hand, const flr_world_guide *guide);
+FLR_API const flr_world_guide *flr_world_get_guide(const flr_world *world, uint32_t hand); /* NULL: not guided */
+
 /* Where a joint is, by its index in the definition. False: there is no such joint. RT safe. */
 FLR_API bool flr_world_joint(const flr_world *world, uint32_t joint, flr_joint_position *position);
 

@@ -42,43 +42,64 @@ typedef struct plan_clock {
     flr_env *env;
     const flr_plan_search *search;
     int64_t begin;
-    bool stopped; /* progress() said so */
+    atomic_bool stopped;  /* progress() said so */
+    flr_plan_live live;   /* what workers report */
+    pthread_mutex_t lock; /* guards what follows: one thread at a time calls progress() */
+    int64_t reported;     /* when it was called last */
 } plan_clock;
+
+enum { REPORT_NS = 50000000 };
 
 static double seconds_of(const plan_clock *c)
 {
     return (double)(flr_clock_ns(c->env) - c->begin) * 1e-9;
 }
 
-static void report(plan_clock *c, uint64_t poses)
+static bool is_stopped(const plan_clock *c)
 {
-    if (c->search->progress &&
-        !c->search->progress(c->search->progress_context, seconds_of(c), poses))
-        c->stopped = true;
+    return atomic_load_explicit(&c->stopped, memory_order_relaxed);
+}
+
+/* Any thread, as often as it likes. */
+static void report(plan_clock *c)
+{
+    if (!c->search->progress || is_stopped(c) || pthread_mutex_trylock(&c->lock) != 0) return;
+    const int64_t now = flr_clock_ns(c->env);
+    if (!c->reported || now - c->reported >= REPORT_NS) {
+        c->reported = now;
+        pthread_mutex_lock(&c->live.lock);
+        const flr_plan_progress progress = {
+            .seconds = seconds_of(c),
+            .poses = atomic_load_explicit(&c->live.poses, memory_order_relaxed),
+            .reached = c->live.reached,
+            .farthest = c->live.farthest};
+        pthread_mutex_unlock(&c->live.lock);
+        if (!c->search->progress(c->search->progress_context, &progress))
+            atomic_store_explicit(&c->stopped, true, memory_order_relaxed);
+    }
+    pthread_mutex_unlock(&c->lock);
 }
 
 static bool time_is_up(void *context)
 {
-    const plan_clock *c = context;
-    return c->stopped || seconds_of(c) > c->search->seconds;
+    plan_clock *c = context;
+    report(c);
+    return is_stopped(c) || seconds_of(c) > c->search->seconds;
 }
 
 /* what was found is shortened and checked, however long that takes */
 static bool was_stopped(void *context)
 {
-    plan_clock *c = context;
-    if (!c->stopped) report(c, 0);
-    return c->stopped;
+    report(context);
+    return is_stopped(context);
 }
-
-/* the guided moves, which run in the calling thread */
-static bool guided_is_up(void *context) { return was_stopped(context) || time_is_up(context); }
 
 /* what is in the way is explained in as much time again, and ten seconds */
 static bool explained(void *context)
 {
-    const plan_clock *c = context;
-    return c->stopped || seconds_of(c) > 2 * c->search->seconds + 10;
+    plan_clock *c = context;
+    report(c);
+    return is_stopped(c) || seconds_of(c) > 2 * c->search->seconds + 10;
 }
 
 static void set_end(flr_plan_worker *worker, bool (*give_up)(void *context), plan_clock *clock)
@@ -166,7 +187,7 @@ static bool not_needed(void *context)
     const plan_job *j = end->job;
     for (unsigned i = 0; i < end->index; i++)
         if (atomic_load_explicit(&j->ends[i].found, memory_order_relaxed)) return true;
-    return time_is_up((void *)&j->clock);
+    return time_is_up(&end->job->clock);
 }
 
 /* The first piece is the guided search, the others attempts of the random one. */
@@ -219,10 +240,9 @@ static flr_result refine(plan_job *j, flr_error *error)
 static flr_result search_all(plan_job *j, flr_error *error)
 {
     flr_plan_worker *first = &j->workers[0];
-    report(&j->clock, 0);
-    set_end(first, guided_is_up, &j->clock);
-    flr_plan_guided(first, FIRST_GUIDED);
     set_end(first, time_is_up, &j->clock);
+    flr_plan_guided(first, FIRST_GUIDED);
+    if (!first->found && !first->no_memory && j->search->via_count) flr_plan_follow_via(first);
     if (first->no_memory) return flr_fail(error, FLR_NO_MEMORY, "no memory to plan");
     if (take_winner(j) || j->search->quick || time_is_up(&j->clock)) return FLR_OK;
     for (uint32_t round = 0; !time_is_up(&j->clock); round++) {
@@ -231,7 +251,6 @@ static flr_result search_all(plan_job *j, flr_error *error)
         result = flr_parallel_for(j->threads, j->worker_count, search_piece, j);
         if (result != FLR_OK) return flr_fail(error, result, "no memory to plan");
         if (take_winner(j)) return FLR_OK;
-        report(&j->clock, poses_of(j));
     }
     return FLR_OK;
 }
@@ -376,12 +395,18 @@ flr_result flr_plan_find(flr_env *env, const flr_plan_def *def, const flr_plan_s
     if (!flr_pose_is_valid(search->from) || (search->to_given && !flr_pose_is_valid(search->to)))
         return flr_fail(error, FLR_BAD_ARGUMENT,
                         "the start or the goal of a plan is no valid pose");
+    for (size_t i = 0; i < search->via_count; i++)
+        if (!flr_pose_is_valid(search->via[i]))
+            return flr_fail(error, FLR_BAD_ARGUMENT, "pose %zu to plan by is not valid", i + 1);
     plan_job j = {.def = def,
                   .search = search,
                   .clock = {.env = env, .search = search, .begin = flr_clock_ns(env)},
                   .threads = flr_parallel_threads(search->threads)};
     *result = (flr_plan_result){0};
     j.worker_count = j.threads + 1;
+    pthread_mutex_init(&j.clock.lock, NULL);
+    pthread_mutex_init(&j.clock.live.lock, NULL);
+    j.clock.live.farthest = search->from;
     j.workers = calloc(j.worker_count, sizeof *j.workers);
     j.ends = calloc(j.worker_count, sizeof *j.ends);
     if (!j.workers || !j.ends) {
@@ -394,6 +419,7 @@ flr_result flr_plan_find(flr_env *env, const flr_plan_def *def, const flr_plan_s
         code =
             flr_plan_worker_begin(&j.workers[i], def, search, search->seed * 1000003u + i, error);
         if (code == FLR_OK) set_end(&j.workers[i], time_is_up, &j.clock);
+        j.workers[i].live = &j.clock.live;
     }
     if (code == FLR_OK && search->to_given) code = check_goal(&j.workers[0], result, error);
     if (code == FLR_OK) code = search_all(&j, error);
@@ -404,7 +430,7 @@ flr_result flr_plan_find(flr_env *env, const flr_plan_def *def, const flr_plan_s
     }
     for (unsigned i = 0; i < j.worker_count; i++) result->moves += j.workers[i].moves;
     result->nodes = poses_of(&j);
-    result->stopped = j.clock.stopped;
+    result->stopped = is_stopped(&j.clock);
     result->seconds = seconds_of(&j.clock);
     for (unsigned i = 0; i < j.worker_count; i++) flr_plan_worker_end(&j.workers[i]);
     free(j.workers);

@@ -43,6 +43,7 @@ flr_plan_stop flr_plan_try(flr_plan_worker *worker, const flr_plan_motion *motio
 {
     flr_plan_stop stop;
     worker->moves++;
+    flr_plan_count(worker);
     if (!flr_plan_move(worker->space, motion, &stop)) {
         worker->no_memory = true;
         return (flr_plan_stop){.free = 0};
@@ -52,11 +53,28 @@ flr_plan_stop flr_plan_try(flr_plan_worker *worker, const flr_plan_motion *motio
     return stop;
 }
 
+void flr_plan_count(flr_plan_worker *worker)
+{
+    if (worker->live) atomic_fetch_add_explicit(&worker->live->poses, 1, memory_order_relaxed);
+}
+
+void flr_plan_reach(flr_plan_worker *worker, uint32_t node)
+{
+    flr_plan_live *live = worker->live;
+    if (!live) return;
+    const flr_plan_node *nodes = worker->trees[0].nodes;
+    const double reached = flr_vec3_distance(nodes[0].middle, nodes[node].middle);
+    pthread_mutex_lock(&live->lock);
+    if (reached > live->reached) live->reached = reached, live->farthest = nodes[node].T;
+    pthread_mutex_unlock(&live->lock);
+}
+
 bool flr_plan_arrive(flr_plan_worker *worker, uint32_t node)
 {
     flr_plan_tree *tree = &worker->trees[0];
     const flr_plan_space *s = worker->space;
     const flr_pose T = tree->nodes[node].T;
+    flr_plan_reach(worker, node);
     if (!flr_plan_is_out(s, T)) return false;
     if (worker->search->to_given) {
         const flr_plan_motion motion = {T, worker->search->to, s->centre};
@@ -441,6 +459,19 @@ void flr_plan_straight(flr_plan_worker *worker)
         if (worker->give_up(worker->give_up_context)) return;
         go_straight(worker, &worker->queue, 1, 0, flr_plan_direction(i));
     }
+}
+
+void flr_plan_queue_first(flr_plan_worker *worker, uint32_t node)
+{
+    flr_plan_queue *q = &worker->queue;
+    if (q->next == q->count) {
+        enqueue(worker, q, node, 1);
+        return;
+    }
+    // in the place of what would be next, which comes last
+    const uint32_t other = q->nodes[q->next], legs = q->legs[q->next];
+    q->nodes[q->next] = node, q->legs[q->next] = 1;
+    if (q->count < FLR_PLAN_MAX_QUEUE) q->nodes[q->count] = other, q->legs[q->count++] = legs;
 }
 
 bool flr_plan_guided_next(flr_plan_worker *worker)

@@ -202,6 +202,7 @@ static bool join(relax *x, uint32_t rounds, const pose_list *guide, size_t first
         flr_plan_tree *tree = &x->trees[side], *other = &x->trees[!side];
         bool there;
         if (x->w->give_up(x->w->give_up_context)) return false;
+        flr_plan_count(x->w);
         const flr_pose target = pick(x, tree, other, guide, first, last);
         const uint32_t from = flr_plan_tree_nearest(tree, x->s, target, NULL);
         const uint32_t node =
@@ -395,9 +396,35 @@ static bool plant(relax *x)
     return stored;
 }
 
+/* By the poses that somebody thinks lead there; false: nothing near them does. */
+static bool find_by_via(relax *x, pose_list *path)
+{
+    const flr_plan_search *search = x->w->search;
+    flr_pose last = search->via[search->via_count - 1];
+    const flr_vec3 start = flr_pose_apply(search->from, x->s->centre),
+                   end = flr_pose_apply(last, x->s->centre);
+    bool stored = append(path, search->from);
+    for (size_t i = 0; i < search->via_count && stored; i++)
+        stored = append_fine(x, path, i ? search->via[i - 1] : search->from, search->via[i]);
+    // on the way that it went, or to the goal
+    if (flr_vec3_distance(start, end) > 0)
+        last = flr_plan_leave(x->s, last, flr_vec3_normalize(flr_vec3_sub(end, start))).to;
+    if (search->to_given) last = search->to;
+    stored = stored && append_fine(x, path, search->via[search->via_count - 1], last);
+    x->w->no_memory |= !stored;
+    return stored && path->count > 1 && mend(x, path);
+}
+
 static bool find_first(relax *x, pose_list *path)
 {
     uint32_t met[2];
+    if (x->w->search->via_count && x->w->attempts % 2 == 1) {
+        if (find_by_via(x, path)) return true;
+        if (x->w->no_memory) return false;
+        flr_plan_tree_free(&x->trees[0]);
+        flr_plan_tree_free(&x->trees[1]);
+        path->count = 0;
+    }
     if (!plant(x)) {
         x->w->no_memory = true;
         return false;

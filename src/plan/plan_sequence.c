@@ -171,9 +171,9 @@ static flr_result add_step(sequencer *q, uint32_t stage, uint32_t moving, flr_pl
     return result;
 }
 
-static bool never_mind(void *context, double seconds, uint64_t poses)
+static bool never_mind(void *context, const flr_plan_progress *now)
 {
-    (void)seconds, (void)poses;
+    (void)now;
     sequencer *q = context;
     if (!q->stopped && q->def->progress &&
         !q->def->progress(q->def->progress_context, q->out, FLR_NONE))

@@ -2,6 +2,9 @@
 #ifndef FLR_PLAN_PLAN_TREE_H
 #define FLR_PLAN_PLAN_TREE_H
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include "plan/plan_space.h"
 
 /* ---- random numbers: the same on every machine ---- */
@@ -67,8 +70,17 @@ typedef struct flr_plan_queue {
     uint32_t count, next;
 } flr_plan_queue;
 
+/* What all workers of a search report while they are at it. */
+typedef struct flr_plan_live {
+    atomic_uint_fast64_t poses; /* tried */
+    pthread_mutex_t lock;       /* guards what follows */
+    double reached;             /* metres from the start: the centre of the body at `farthest` */
+    flr_pose farthest;
+} flr_plan_live;
+
 /* One worker's search. */
 typedef struct flr_plan_worker {
+    flr_plan_live *live; /* NULL: nobody wants to know */
     flr_plan_space *space;
     const flr_plan_search *search;
     flr_plan_tree trees[2]; /* from the start; from the goal, where one is given */
@@ -99,6 +111,10 @@ void flr_plan_worker_end(flr_plan_worker *worker);
 
 /* Tries a motion, and counts what stops it. */
 flr_plan_stop flr_plan_try(flr_plan_worker *worker, const flr_plan_motion *motion);
+/* Counts a pose that was tried. */
+void flr_plan_count(flr_plan_worker *worker);
+/* Reports a node of the first tree. */
+void flr_plan_reach(flr_plan_worker *worker, uint32_t node);
 /* Is a node of the first tree out, and where a goal is given, is the straight way there free? Then the search has its end. */
 bool flr_plan_arrive(flr_plan_worker *worker, uint32_t node);
 /* The motion that takes the body out along a direction. */
@@ -129,6 +145,8 @@ flr_plan_twist flr_plan_push(const flr_plan_space *space, flr_vec3 point, flr_ve
 
 /* Straight moves along axes from the start. What they reach is queued for guided moves. */
 void flr_plan_straight(flr_plan_worker *worker);
+/* A node from which guided moves are tried next. */
+void flr_plan_queue_first(flr_plan_worker *worker, uint32_t node);
 /* All moves from the next pose of the queue: along axes, and what the contacts allow. False: there is none. */
 bool flr_plan_guided_next(flr_plan_worker *worker);
 /* Both, for up to `max_nodes` poses. */
@@ -138,9 +156,14 @@ void flr_plan_guided(flr_plan_worker *worker, uint32_t max_nodes);
  * exactly. */
 void flr_plan_relax(flr_plan_worker *worker);
 
-/* Follows poses exactly, sliding where they are too near, from the root of the first tree; the last of them is the end.
- * Returns the number of poses that were reached (plan_repair.c). */
-size_t flr_plan_repair(flr_plan_worker *worker, const flr_pose *poses, size_t count);
+/* Follows poses exactly, sliding where they are too near, from the root of the first tree. Returns the number of the last pose
+ * that was reached, and `*node` there (plan_repair.c). */
+size_t flr_plan_follow(flr_plan_worker *worker, const flr_pose *poses, size_t count,
+                       uint32_t *node);
+/* The same; the last pose is the end. */
+void flr_plan_repair(flr_plan_worker *worker, const flr_pose *poses, size_t count);
+/* Follows the poses of flr_plan_search.via as far as that goes, and tries guided moves from there. */
+void flr_plan_follow_via(flr_plan_worker *worker);
 
 /* ---- what was found ---- */
 

@@ -6,6 +6,7 @@
 
 #include "server/client_session.h"
 #include "sim/commands.h"
+#include "sim/way.h"
 
 typedef struct call {
     flr_client_session *session;
@@ -482,6 +483,25 @@ static void do_gap_map(call *c)
                                             question->token, &c->error));
 }
 
+static void do_way(call *c)
+{
+    const flr_msg_way_ask *ask = &c->message->as.way_ask;
+    flr_pose via[FLR_WAY_MAX_VIA];
+    flr_engine_way_def def = flr_default_engine_way_def();
+    def.part = part_of(c, ask->part);
+    def.to_given = ask->has_goal, def.to = ask->goal;
+    def.clearance = ask->clearance, def.seconds = ask->seconds, def.seed = ask->seed;
+    def.via = via, def.via_count = ask->via_count / 7;
+    for (size_t i = 0; i < def.via_count; i++) {
+        const double *row = ask->via + 7 * i;
+        via[i] = (flr_pose){{row[0], row[1], row[2]}, {row[3], row[4], row[5], row[6]}};
+    }
+    flr_question *question = begin_question(c);
+    if (question)
+        end_question(c, question,
+                     flr_engine_way_ask(c->engine, &def, question->token, NULL, &c->error));
+}
+
 static flr_joint_axis axis_of(const flr_wire_joint_axis *axis)
 {
     return (flr_joint_axis){.limited = axis->limited,
@@ -596,6 +616,7 @@ static const client_commands_command commands[] = {
     {FLR_MSG_CLASHES_ASK, 0, do_clashes},
     {FLR_MSG_MEASURE_ASK, 0, do_measure},
     {FLR_MSG_GAP_MAP_ASK, 0, do_gap_map},
+    {FLR_MSG_WAY_ASK, FLR_WIRE_ABILITY_COMMAND, do_way},
     {FLR_MSG_JOINT_SET, FLR_WIRE_ABILITY_COMMAND, do_joint_set},
     {FLR_MSG_RELOAD, FLR_WIRE_ABILITY_COMMAND, do_reload},
     {FLR_MSG_ALLOW, FLR_WIRE_ABILITY_COMMAND, do_allow},

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "server/client_session.h"
+#include "sim/way.h"
 
 enum { MAX_NEWS = 500 }; /* in a second */
 
@@ -193,10 +194,79 @@ static void send_gap_map(flr_client_session *session, uint32_t request, const fl
     flr_client_session_send(session, &answer);
 }
 
+static flr_message way_message(uint32_t request, const flr_engine_way *way, double *poses,
+                               flr_wire_way_blocker *blockers)
+{
+    flr_message answer = {.id = FLR_MSG_WAY, .request = request};
+    for (uint32_t i = 0; i < way->pose_count; i++) {
+        const flr_pose *T = &way->poses[i];
+        const double row[7] = {T->p.x, T->p.y, T->p.z, T->q.w, T->q.x, T->q.y, T->q.z};
+        memcpy(poses + 7 * (size_t)i, row, sizeof row);
+    }
+    for (uint32_t i = 0; i < way->blocker_count; i++) {
+        const flr_engine_way_blocker *b = &way->blockers[i];
+        blockers[i] = (flr_wire_way_blocker){
+            .part = b->part.index, .sole = b->sole, .stops = b->stops, .at = b->at};
+    }
+    answer.as.way = (flr_msg_way){.part = way->part.index,
+                                  .found = way->found,
+                                  .stopped = way->stopped,
+                                  .method = (uint8_t)way->method,
+                                  .clearance = way->clearance,
+                                  .lower = way->lower,
+                                  .upper = way->upper,
+                                  .nearest = way->nearest.index,
+                                  .length = way->length,
+                                  .turn = way->turn,
+                                  .reached = way->reached,
+                                  .wanted = way->wanted,
+                                  .moves = way->moves,
+                                  .seconds = way->seconds,
+                                  .poses = poses,
+                                  .poses_count = 7 * way->pose_count,
+                                  .blockers = blockers,
+                                  .blockers_count = way->blocker_count};
+    return answer;
+}
+
+static flr_result send_way(flr_client_session *session, uint32_t request, const flr_engine_way *way,
+                           flr_error *error)
+{
+    flr_wire_way_blocker blockers[FLR_PLAN_MAX_BLOCKERS];
+    if (!way) return flr_fail(error, FLR_NOT_FOUND, "the way is not there any more");
+    double *poses = malloc((7 * (size_t)way->pose_count + 1) * sizeof *poses);
+    if (!poses) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    const flr_message answer = way_message(request, way, poses, blockers);
+    flr_client_session_send(session, &answer);
+    free(poses);
+    return FLR_OK;
+}
+
+/* Only to who asked. */
+static void send_way_progress(flr_hub *hub, const flr_engine_event *event)
+{
+    for (int i = 0; i < FLR_HUB_QUESTIONS; i++) {
+        const flr_question *question = &hub->questions[i];
+        if (question->token == 0 || question->token != event->token) continue;
+        flr_client_session *session = flr_client_session_find(hub, question->session);
+        if (!session || flr_client_session_fell_behind(session)) return;
+        flr_message message = {.id = FLR_MSG_WAY_PROGRESS, .request = question->request};
+        message.as.way_progress = (flr_msg_way_progress){.job = event->index,
+                                                         .part = event->part.index,
+                                                         .seconds = event->way.seconds,
+                                                         .poses = event->way.poses,
+                                                         .reached = event->way.reached,
+                                                         .farthest = event->way.farthest};
+        flr_client_session_send(session, &message);
+        return;
+    }
+}
+
 static bool is_answer(const flr_engine_event *event)
 {
     return event->kind == FLR_ENGINE_EVENT_CLEARANCE || event->kind == FLR_ENGINE_EVENT_CLASHES ||
-           event->kind == FLR_ENGINE_EVENT_MEASURE || event->kind == FLR_ENGINE_EVENT_GAP_MAP;
+           event->kind == FLR_ENGINE_EVENT_MEASURE || event->kind == FLR_ENGINE_EVENT_GAP_MAP ||
+           event->kind == FLR_ENGINE_EVENT_WAY;
 }
 
 /* what a worker found out for somebody, or why not */
@@ -220,6 +290,9 @@ static void answer_question(flr_hub *hub, const flr_engine_event *event)
     else if (result == FLR_OK && event->kind == FLR_ENGINE_EVENT_GAP_MAP)
         send_gap_map(session, question.request,
                      flr_engine_gap_map_of(hub->def.engine, question.token));
+    else if (result == FLR_OK && event->kind == FLR_ENGINE_EVENT_WAY)
+        result = send_way(session, question.request,
+                          flr_engine_way_of(hub->def.engine, question.token), &error);
     else if (result == FLR_OK)
         result = send_clashes(hub, session, question.request, question.token, &error);
     if (result == FLR_OK) return;
@@ -307,6 +380,8 @@ static void hand_on(flr_hub *hub, flr_client_session *session, const flr_engine_
     case FLR_ENGINE_EVENT_CLASHES:
     case FLR_ENGINE_EVENT_MEASURE:
     case FLR_ENGINE_EVENT_GAP_MAP:
+    case FLR_ENGINE_EVENT_WAY:
+    case FLR_ENGINE_EVENT_WAY_PROGRESS:
     case FLR_ENGINE_EVENT_REPLAY:
         break;
     }
@@ -425,6 +500,7 @@ int64_t flr_hub_pump(flr_hub *hub, int64_t now)
         if (event->kind == FLR_ENGINE_EVENT_NEWS && !count_news(hub)) continue;
         if (!hub->def.seen || !hub->def.seen(hub->def.context, event)) log_event(hub, event);
         if (is_answer(event)) answer_question(hub, event);
+        if (event->kind == FLR_ENGINE_EVENT_WAY_PROGRESS) send_way_progress(hub, event);
         if (event->kind == FLR_ENGINE_EVENT_REPLAY) take_replay(hub);
         if (event->kind == FLR_ENGINE_EVENT_JOB && event->job.state == FLR_WIRE_JOB_ENDED)
             discount_upload(hub, event->job.job);

@@ -140,6 +140,19 @@ static flr_result control_place(flr_engine *e, flr_sim_command *command, flr_err
     return result == FLR_OK ? flr_engine_send(e, command, error) : result;
 }
 
+static flr_result control_guide(flr_engine *e, flr_sim_command *command, flr_error *error)
+{
+    flr_msg_guide *guide = &command->as.guide;
+    flr_result result = check_hand(e, guide->hand, error);
+    if (result == FLR_OK && guide->on &&
+        (!flr_engine_is_pose(guide->from) || !flr_engine_is_pose(guide->to)))
+        result = flr_fail(error, FLR_BAD_ARGUMENT, "guide: from or to is no pose");
+    if (result == FLR_OK && guide->on && !(guide->share > 0 && guide->share <= 1))
+        result = flr_fail(error, FLR_BAD_ARGUMENT, "guide: a share is above 0 and at most 1");
+    if (result == FLR_OK) flr_engine_send_surely(e, command);
+    return result;
+}
+
 static flr_result control_undo(flr_engine *e, flr_sim_command *command, flr_error *error)
 {
     if (command->as.undo.steps == 0)

@@ -49,6 +49,10 @@ typedef struct flr_noted_optional_pose {
     bool given;
     flr_pose pose;
 } flr_noted_optional_pose;
+typedef struct flr_noted_guide {
+    bool given;
+    flr_world_guide guide;
+} flr_noted_guide;
 typedef flr_world_params flr_noted_params;
 /* Parts that are merged: from the loop a scene, retained for whoever takes the entry; from a file [count] numbers. */
 typedef struct flr_noted_parts {

@@ -375,6 +375,7 @@ void flr_engine_service(flr_engine *e)
     flr_engine_keep_gaps(e);
     flr_engine_keep_overlaps(e);
     flr_engine_keep_files(e);
+    flr_engine_keep_ways(e);
     flr_engine_keep_taping(e);
     flr_engine_keep_shapes(e);
     flr_engine_page(e);

@@ -36,6 +36,7 @@
 #include "feeler/ids.h"
 #include "feeler/loop.h"
 #include "feeler/mesh.h"
+#include "feeler/plan.h"
 #include "feeler/pager.h"
 #include "feeler/voxel_file.h"
 #include "feeler/world.h"
@@ -166,6 +167,8 @@ typedef enum flr_engine_event_kind {
     FLR_ENGINE_EVENT_JOINTS,  /* the joints have changed */
     FLR_ENGINE_EVENT_FILES,   /* flr_engine_changed_files() has changed */
     FLR_ENGINE_EVENT_GAP_MAP, /* flr_engine_gap_map_of() answers the request `token`, or `result` and `sentence` */
+    FLR_ENGINE_EVENT_WAY, /* flr_engine_way_of() answers the request `token`, or `result` and `sentence` */
+    FLR_ENGINE_EVENT_WAY_PROGRESS, /* `way`: how far the request `token` is; its job is `index` */
     FLR_ENGINE_EVENT_ALLOWED, /* which pairs are allowed has changed */
     FLR_ENGINE_EVENT_REPLAY,  /* playing began or ended */
     /* More has happened than the engine remembers one by one: ask for parts, parameters, devices, recordings and jobs anew.
@@ -231,6 +234,7 @@ typedef struct flr_engine_event {
     flr_engine_job job;
     flr_engine_clearance clearance;
     flr_engine_measure measure;
+    flr_plan_progress way;
     char sentence[FLR_ERROR_MESSAGE_SIZE];
 } flr_engine_event;
 

@@ -33,6 +33,7 @@ static bool can_be_asked_again(const flr_engine_event *event)
     case FLR_ENGINE_EVENT_NOTES:
     case FLR_ENGINE_EVENT_JOINTS:
     case FLR_ENGINE_EVENT_FILES:
+    case FLR_ENGINE_EVENT_WAY_PROGRESS:
         return true;
     case FLR_ENGINE_EVENT_JOB:
         return event->job.state != FLR_WIRE_JOB_ENDED;
@@ -42,6 +43,7 @@ static bool can_be_asked_again(const flr_engine_event *event)
     case FLR_ENGINE_EVENT_CLASHES:
     case FLR_ENGINE_EVENT_MEASURE:
     case FLR_ENGINE_EVENT_GAP_MAP:
+    case FLR_ENGINE_EVENT_WAY:
     case FLR_ENGINE_EVENT_REPLAY:
     case FLR_ENGINE_EVENT_RESYNC:
         break;

@@ -17,6 +17,7 @@ typedef enum field_type {
     TYPE_flag,
     TYPE_pose,
     TYPE_optional_pose,
+    TYPE_guide,
     TYPE_params,
     TYPE_parts,
     TYPE_state
@@ -29,7 +30,7 @@ typedef struct journal_field {
 
 typedef enum journal_replay { REPLAY_WORLD, REPLAY_SCENE, REPLAY_STOP } journal_replay;
 
-enum { JOURNAL_NUMBERS = 2, JOURNAL_FIELDS = JOURNAL_NUMBERS + 1, POSE_SIZE = 56 };
+enum { JOURNAL_NUMBERS = 2, JOURNAL_FIELDS = JOURNAL_NUMBERS + 1, POSE_SIZE = 56, GUIDE_SIZE = 120 };
 
 typedef struct journal_row {
     const char *word;
@@ -74,13 +75,29 @@ static void put_f64(uint8_t *to, double value)
     for (int i = 0; i < 8; i++) to[i] = (uint8_t)(bits >> 8 * i);
 }
 
-static uint8_t *print_pose(const flr_pose *pose, size_t *size)
+static void put_pose(uint8_t *to, const flr_pose *pose)
 {
     const double numbers[] = {pose->p.x, pose->p.y, pose->p.z, pose->q.w,
                               pose->q.x, pose->q.y, pose->q.z};
+    for (int i = 0; i < 7; i++) put_f64(to + 8 * i, numbers[i]);
+}
+
+static uint8_t *print_pose(const flr_pose *pose, size_t *size)
+{
     uint8_t *data = malloc(POSE_SIZE);
-    for (int i = 0; data && i < 7; i++) put_f64(data + 8 * i, numbers[i]);
+    if (data) put_pose(data, pose);
     *size = POSE_SIZE;
+    return data;
+}
+
+static uint8_t *print_guide(const flr_world_guide *guide, size_t *size)
+{
+    uint8_t *data = malloc(GUIDE_SIZE);
+    *size = GUIDE_SIZE;
+    if (!data) return NULL;
+    put_pose(data, &guide->from);
+    put_pose(data + POSE_SIZE, &guide->to);
+    put_f64(data + 2 * POSE_SIZE, guide->share);
     return data;
 }
 
@@ -133,6 +150,10 @@ static bool print_data(const flr_recording_tap *tap, const journal_field *f, con
         if (!((const flr_noted_optional_pose *)at)->given) return true;
         *data = print_pose(&((const flr_noted_optional_pose *)at)->pose, size);
         break;
+    case TYPE_guide:
+        if (!((const flr_noted_guide *)at)->given) return true;
+        *data = print_guide(&((const flr_noted_guide *)at)->guide, size);
+        break;
     case TYPE_params:
         *data = print_params(at, size, error);
         break;
@@ -181,14 +202,19 @@ flr_result flr_journal_write(flr_recording_tap *tap, const flr_journal_entry *en
 
 /* ---- reading ---- */
 
+static double get_f64(const uint8_t *from)
+{
+    uint64_t bits = 0;
+    double value;
+    for (int i = 0; i < 8; i++) bits |= (uint64_t)from[i] << 8 * i;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
 static flr_pose get_pose(const uint8_t *from)
 {
     double v[7];
-    for (int k = 0; k < 7; k++) {
-        uint64_t bits = 0;
-        for (int i = 0; i < 8; i++) bits |= (uint64_t)from[8 * k + i] << 8 * i;
-        memcpy(&v[k], &bits, sizeof v[k]);
-    }
+    for (int k = 0; k < 7; k++) v[k] = get_f64(from + 8 * k);
     return (flr_pose){.p = {v[0], v[1], v[2]}, .q = {.w = v[3], .x = v[4], .y = v[5], .z = v[6]}};
 }
 
@@ -242,6 +268,14 @@ static flr_result read_data(const flr_record_note *note, const char *path, const
         *good = note->size == POSE_SIZE || note->size == 0;
         if (note->size == POSE_SIZE)
             *(flr_noted_optional_pose *)at = (flr_noted_optional_pose){true, get_pose(note->data)};
+        break;
+    case TYPE_guide:
+        *good = note->size == GUIDE_SIZE || note->size == 0;
+        if (note->size == GUIDE_SIZE)
+            *(flr_noted_guide *)at =
+                (flr_noted_guide){true,
+                                  {get_pose(note->data), get_pose(note->data + POSE_SIZE),
+                                   get_f64(note->data + 2 * POSE_SIZE)}};
         break;
     case TYPE_params:
         return read_params(note, path, at, error);
@@ -326,6 +360,11 @@ static void repeat_tool(const flr_journal_tool *e, flr_world *world)
 static void repeat_solid(const flr_journal_solid *e, flr_world *world)
 {
     flr_world_set_solid(world, e->part, e->solid);
+}
+
+static void repeat_guide(const flr_journal_guide *e, flr_world *world)
+{
+    flr_world_set_guide(world, e->hand, e->guide.given ? &e->guide.guide : NULL);
 }
 
 static void repeat_firm(const flr_journal_firm *e, flr_world *world)

@@ -66,6 +66,13 @@ void flr_recording_tap_begin(flr_stepper *f)
     flr_recording_tap_entry(f, (flr_journal_entry){.kind = FLR_JOURNAL_START});
     flr_recording_tap_entry(
         f, (flr_journal_entry){.kind = FLR_JOURNAL_PARAMS, .as.params = {.params = f->params}});
+    for (uint32_t h = 0; h < f->hand_count; h++) {
+        const flr_world_guide *guide = flr_world_get_guide(world, h);
+        if (!guide) continue;
+        flr_recording_tap_entry(
+            f, (flr_journal_entry){.kind = FLR_JOURNAL_GUIDE,
+                                   .as.guide = {.hand = h, .guide = {true, *guide}}});
+    }
     if (f->coupling_end > 0)
         flr_recording_tap_entry(f, (flr_journal_entry){.kind = FLR_JOURNAL_COUPLING});
     if (f->merged && flr_pairs_has_merged(flr_world_pairs(world)))

@@ -61,6 +61,7 @@ void flr_review_destroy(flr_review *review)
         flr_engine_clashes_free(&review->answers[i].clashes);
     for (int i = 0; i < FLR_REVIEW_REPORTS; i++) flr_blob_free(&review->reports[i].file);
     for (int i = 0; i < FLR_REVIEW_MAPS; i++) flr_gap_map_free(&review->maps[i].map);
+    for (int i = 0; i < FLR_REVIEW_WAYS; i++) flr_engine_way_free(&review->ways[i].way);
     free(review);
 }
 

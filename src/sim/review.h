@@ -6,6 +6,7 @@
 #define FLR_SIM_REVIEW_H
 
 #include "sim/engine_internal.h"
+#include "sim/way.h"
 
 /* Two names, of parts or groups, as in scene/allow.h. */
 typedef struct flr_allow_rule {
@@ -26,7 +27,8 @@ enum {
     FLR_REVIEW_RUNNING = 4, /* checks that may be under way */
     FLR_REVIEW_ANSWERS = 8, /* … and so many answers are kept: more than can end in one service */
     FLR_REVIEW_REPORTS = 4,
-    FLR_REVIEW_MAPS = 4
+    FLR_REVIEW_MAPS = 4,
+    FLR_REVIEW_WAYS = 4
 };
 
 typedef struct flr_review_answer {
@@ -45,6 +47,11 @@ typedef struct flr_review_map {
     flr_gap_map map;
 } flr_review_map;
 
+typedef struct flr_review_way {
+    uint32_t token;
+    flr_engine_way way;
+} flr_review_way;
+
 typedef struct flr_review {
     flr_allow_rules rules;
     flr_engine_note *notes; /* [note_count] */
@@ -54,8 +61,10 @@ typedef struct flr_review {
     flr_review_answer answers[FLR_REVIEW_ANSWERS];
     flr_review_report reports[FLR_REVIEW_REPORTS];
     flr_review_map maps[FLR_REVIEW_MAPS];
-    uint32_t mapping, reporting;                    /* gap maps and reports under way */
-    uint64_t answer_count, report_count, map_count; /* ever */
+    uint32_t mapping, reporting; /* gap maps and reports under way */
+    flr_review_way ways[FLR_REVIEW_WAYS];
+    flr_job *searching[FLR_WAY_RUNNING];                       /* for ways; NULL: none */
+    uint64_t answer_count, report_count, map_count, way_count; /* ever */
 } flr_review;
 
 flr_review *flr_review_create(void);         /* NULL: no memory */
@@ -64,8 +73,10 @@ void flr_review_forget(flr_review *review);  /* another scene */
 /* Of a scene that is loaded: its parts have their places as numbers. False: no memory. */
 bool flr_review_read(flr_review *review, const flr_scene *scene, uint32_t number);
 void flr_review_drop_part(flr_engine *engine, flr_part_id part); /* it is gone, its notes too */
+void flr_engine_keep_ways(flr_engine *engine);                   /* progress of searches: way_job.c */
 void flr_clash_survey_free(struct flr_clash_survey *survey);     /* clash_job.c */
 void flr_gap_map_free(flr_gap_map *map);                         /* gap_map_job.c */
+void flr_engine_way_free(flr_engine_way *way);                   /* way_job.c */
 void flr_engine_clashes_free(flr_engine_clashes *clashes);       /* what it points to */
 
 /* Which pairs of these parts the rules allow. NULL: no memory, or an error of flr_allow_add(). */

@@ -161,11 +161,7 @@ static void act(flr_world *w, uint32_t part)
     touch(w, part);
     touch_stops(w, &w->plans[part]);
     flr_motion_checks_touch_points(w, part);
-    for (uint32_t i = 0; i < w->def.hand_count; i++) {
-        flr_world_hand_state *hand = &w->state->hands[i];
-        if (hand->part == part && !hand->waiting)
-            flr_step_pull(w->step, &hand->coupling, &hand->handle);
-    }
+    flr_hands_pull(w, part);
     if (flr_couplings_pull(w, part)) flr_couplings_act(w, part);
 }
 

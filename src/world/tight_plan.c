@@ -150,11 +150,7 @@ static uint32_t press_hard(flr_world *w, uint32_t part, double below)
 /* What pulls it. */
 static void pull(flr_world *w, uint32_t part)
 {
-    for (uint32_t i = 0; i < w->def.hand_count; i++) {
-        flr_world_hand_state *hand = &w->state->hands[i];
-        if (hand->part == part && !hand->waiting)
-            flr_step_pull(w->step, &hand->coupling, &hand->handle);
-    }
+    flr_hands_pull(w, part);
     if (flr_couplings_pull(w, part)) flr_couplings_act(w, part);
 }
 

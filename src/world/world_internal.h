@@ -109,6 +109,8 @@ struct flr_world {
     flr_links *links;     /* NULL: no rigid groups, no joints */
     flr_part_kind *kinds;
     flr_constrained *constraints;   /* [part_count] */
+    flr_world_guide guides[FLR_WORLD_HANDS]; /* of hands that are guided */
+    bool guided[FLR_WORLD_HANDS];
     flr_pairs_shape *shapes;        /* [part_count] */
     const flr_sphere_tree **trees;  /* [part_count]; NULL as `impacts` is */
     const flr_probe_model **probes; /* [part_count] */
@@ -254,6 +256,13 @@ bool flr_coupled_is_valid(const flr_world *world, const flr_coupled *coupling);
 void flr_constraints_act(flr_world *world, uint32_t part);
 /* Without what is locked. */
 flr_twist flr_constraints_free(const flr_world *world, uint32_t part, flr_twist twist);
+
+/* ---- guides (guide.c): RT safe ---- */
+
+/* Gives a body that is planned what hands and their guides pull it with. */
+void flr_hands_pull(flr_world *world, uint32_t part);
+/* Is what a hand holds drawn towards a motion? */
+bool flr_guides_draw(const flr_world *world, uint32_t hand);
 
 /* ---- ways (motion_checks.c): RT safe ---- */
 

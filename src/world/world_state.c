@@ -142,6 +142,8 @@ void flr_world_adopt(flr_world *w, const flr_world *from, const uint32_t *before
         flr_world_hand_state *hand = &w->state->hands[h];
         *hand = old->hands[h];
         hand->point = flr_point_none(); /* begins anew where the hand is */
+        w->guides[h] = from->guides[h];
+        w->guided[h] = from->guided[h];
         uint32_t part = 0;
         if (hand->part == FLR_NO_PART) continue;
         while (part < w->def.part_count && before[part] != hand->part) part++;

@@ -76,7 +76,7 @@ static void feel(flr_world *w, flr_world_frame *frame)
             hand->wrench = flr_wrench_make(flr_vec3_zero(), flr_vec3_zero());
             continue;
         }
-        hand->coupling.pulled = flr_couplings_pull(w, hand->part);
+        hand->coupling.pulled = flr_couplings_pull(w, hand->part) || flr_guides_draw(w, i);
         const bool touching =
             w->plans[hand->part].result.touching > 0 || flr_links_is_jointed(w, hand->part);
         w->felt[i] = flr_coupling_feel(&hand->coupling, &w->state->bodies[hand->part],

@@ -35,6 +35,10 @@ tells 'a way is free'
 expect 0 feeler verify bayonet/scene.json --path out.txt
 expect 0 feeler plan bayonet/scene.json --out again.txt --threads 1
 cmp -s out.txt again.txt && pass || fail "the same seed gives another path"
+expect 0 feeler plan bayonet/scene.json --via out.txt --json
+json '.found'
+expect 3 feeler plan bayonet/scene.json --via nowhere.txt
+expect 2 feeler plan bayonet/scene.json --via out.txt --all
 expect 2 feeler plan peg/scene.json --to '1 2'
 says 'is no pose'
 expect 2 feeler plan peg/scene.json --to '5 0 0'

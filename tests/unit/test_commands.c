@@ -75,6 +75,16 @@ static void point_before(flr_test_engine *s)
     hold(s);
 }
 
+static void do_guide(flr_test_engine *s)
+{
+    flr_message guide = {.id = FLR_MSG_GUIDE};
+    guide.as.guide = (flr_msg_guide){.on = true,
+                                     .from = at((flr_vec3){0, 0.001, 0.04}),
+                                     .to = at((flr_vec3){0.05, 0.001, 0.04}),
+                                     .share = 0.5};
+    command(s, guide);
+}
+
 static void do_leave(flr_test_engine *s)
 {
     assert_int_equal(flr_engine_leave(s->engine, flr_hand(0), NULL), FLR_OK);
@@ -130,6 +140,7 @@ static void do_static_scene(flr_test_engine *s)
 static void couple_and_merge(flr_test_engine *s)
 {
     do_couple(s);
+    do_guide(s);
     do_static_scene(s);
 }
 
@@ -148,6 +159,7 @@ static const test_case cases[FLR_SIM_COMMANDS] = {
     [FLR_SIM_COMMAND_PLACE] = {hold, do_place, false, 0},
     [FLR_SIM_COMMAND_PAUSE] = {hold, do_pause, false, 0},
     [FLR_SIM_COMMAND_TOOL] = {point_before, do_tool, false, 0},
+    [FLR_SIM_COMMAND_GUIDE] = {hold, do_guide, false, 0},
     [FLR_SIM_COMMAND_LEAVE] = {hold, do_leave, false, 0},
     [FLR_SIM_COMMAND_PARAMETERS] = {hold, do_parameters, false, 0},
     [FLR_SIM_COMMAND_BASE] = {hold, do_base, false, 0},
@@ -292,7 +304,7 @@ static void the_newest_counts(void **state)
     assert_false(flr_sim_command_replaces(&leave, &release)); /* more than letting go */
     assert_false(flr_sim_command_replaces(&leave, &other));
     assert_false(flr_sim_command_replaces(&solid, &solid));
-    assert_int_equal(FLR_COMMANDS_LATE, 5 * FLR_WORLD_HANDS + 2);
+    assert_int_equal(FLR_COMMANDS_LATE, 6 * FLR_WORLD_HANDS + 2);
 }
 
 /* ---- notes that make no sense, and those of older recordings ---- */
@@ -300,7 +312,7 @@ static void the_newest_counts(void **state)
 static void reads_notes(void **state)
 {
     (void)state;
-    const uint8_t bytes[56] = {0};
+    const uint8_t bytes[120] = {0};
     const struct {
         const char *text;
         size_t size;
@@ -309,6 +321,7 @@ static void reads_notes(void **state)
                  {"grab 0", 0, false},      {"release 3", 0, true}, {"release", 0, false},
                  {"release 3 4", 0, false}, {"place 2", 56, true},  {"place 2", 0, false},
                  {"solid 0 2", 0, true},    {"ground", 8, true},    {"ground", 7, false},
+                 {"guide 1", 120, true},    {"guide 1", 0, true},   {"guide 1", 56, false},
                  {"lost", 0, true},         {"nonsense", 0, false}, {"", 0, false}};
     for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
         flr_record_note n = {5, notes[i].text, bytes, notes[i].size};

@@ -20,7 +20,7 @@ interface Pending {
 }
 
 /** replies that end a command; everything else with its number is a piece, and `done` follows */
-const LAST = new Set<string>(['done', 'pong', 'health', 'clearance', 'clashes', 'measure', 'gap_map', 'record_data', 'state']);
+const LAST = new Set<string>(['done', 'pong', 'health', 'clearance', 'clashes', 'measure', 'gap_map', 'way', 'record_data', 'state']);
 const PING_MS = 2000;
 const LONGEST_WAIT_MS = 8000;
 const FULL = 65536; // bytes that the browser has not sent yet

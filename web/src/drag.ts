@@ -3,7 +3,7 @@ import type { Eye } from './camera.ts';
 import type { PageHand } from './hand.ts';
 import type { Model } from './model.ts';
 import type { Picker } from './pick.ts';
-import { add, Drag, multiply, scale, turn, type View } from './pose.ts';
+import { add, Drag, multiply, scale, turn, type Quat, type View } from './pose.ts';
 import { NONE, type Pose, type Vec3 } from './protocol.mjs';
 import type { Stage } from './scene.ts';
 import type { Cap } from './spacemouse.ts';
@@ -31,6 +31,7 @@ export class Dragging {
   private picked = 0;
   private keys = new Set<string>();
   private slow = false;
+  private turned = false; // by the person, since it was taken
   private key_pose: Pose | null = null;
   private key_last = 0;
   private pad_pressed = false;
@@ -62,6 +63,13 @@ export class Dragging {
     return this.drag !== null || this.key_pose !== null || this.pad_pose !== null || this.cap_pose !== null;
   }
 
+  /** turns what a pointer drags, unless the person has turned it */
+  lead(q: Quat): void {
+    if (!this.drag || this.turned) return;
+    this.drag.pose.q = [...q];
+    this.hand.move(this.drag.pose);
+  }
+
   private press(event: PointerEvent): void {
     this.canvas.focus({ preventScroll: true });
     if (event.button !== 0 || this.drag || this.key_pose || this.pad_pose || this.cap_pose || this.hand.pointing || this.taken()) return;
@@ -75,6 +83,7 @@ export class Dragging {
     const drag = new Drag(pick.at);
     drag.hold(this.eye.ray(event.clientX, event.clientY), this.eye.view());
     this.drag = drag;
+    this.turned = false;
     this.canvas.classList.add('holding');
     void this.hand.grab(pick.part, pick.at).then((taken) => {
       if (!taken && this.drag === drag) this.end();
@@ -93,6 +102,7 @@ export class Dragging {
     const ray = this.eye.ray(event.clientX, event.clientY);
     const view = this.eye.view();
     const share = event.ctrlKey ? SLOW : 1;
+    this.turned ||= event.shiftKey;
     if (event.shiftKey) this.drag.turn(ray, view, dx * TURN_RAD * share, dy * TURN_RAD * share);
     else this.drag.move(ray, view, share);
     this.hand.move(this.drag.pose);
@@ -122,6 +132,7 @@ export class Dragging {
     const notch = -(event.deltaY || event.deltaX) / 100; // with Shift some browsers turn the wheel sideways
     const share = event.ctrlKey ? SLOW : 1;
     const view = this.eye.view();
+    this.turned ||= event.shiftKey;
     if (event.shiftKey) this.drag.roll(view, notch * 0.12 * share);
     else {
       const step = this.eye.pixel(this.drag.pose.p) * 24;

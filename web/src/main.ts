@@ -47,6 +47,7 @@ import { Technical } from './technical.ts';
 import { Theme } from './theme.ts';
 import { take_token, TokenForm } from './token.ts';
 import { Uses } from './uses.ts';
+import { WayOut } from './way_out.ts';
 import { Workspace } from './workspace.ts';
 
 function socket_address(): string {
@@ -95,6 +96,7 @@ async function main(): Promise<void> {
   panels.tree.replace.on((part) => files.replace(part));
   const uses = new Uses(model, stage, notices, panels.part_form, () => panels.tree.draw());
   const gap_map = new GapMap(model, stage, notices, () => panels.tree.chosen());
+  const way_out = new WayOut(model, stage, eye, callouts, hand, dragging, notices, (parts) => panels.mark(parts));
   new SectionBox(stage, () => panels.place_section());
   new ChangedFiles(model, notices);
   const recordings = new Recordings(model, notices);
@@ -228,7 +230,7 @@ async function main(): Promise<void> {
     stillness.stir(performance.now());
     beat.wake();
   };
-  for (const news of [model.on_scene, model.on_part, model.on_part_gone, model.on_proximity, model.on_voxels, model.on_people, people.moved, spacemouse.moved, theme.changed, clearance.changed, clashes.changed, gap_map.changed, joints.changed, measuring.changed, notes.changed, overlays.came, dragging.changed, loader.progress] as Signal<unknown>[])
+  for (const news of [model.on_scene, model.on_part, model.on_part_gone, model.on_proximity, model.on_voxels, model.on_people, people.moved, spacemouse.moved, theme.changed, clearance.changed, clashes.changed, gap_map.changed, way_out.changed, joints.changed, measuring.changed, notes.changed, overlays.came, dragging.changed, loader.progress] as Signal<unknown>[])
     news.on(stir);
   new ResizeObserver(stir).observe(canvas);
   for (const name of ['pointermove', 'pointerdown', 'pointerup', 'wheel', 'keydown', 'keyup', 'click', 'change', 'input', 'resize'])
@@ -279,6 +281,7 @@ async function main(): Promise<void> {
     clashes.update(now);
     uses.update(now);
     gap_map.update(now);
+    way_out.update(seconds);
     joints.update();
     measuring.update(now);
     notes.update();
@@ -291,7 +294,7 @@ async function main(): Promise<void> {
     const moving = stillness.moved(now, model.state, eye.camera.matrixWorld.elements);
     if (moving) moved_at = now;
     draw(moving, now);
-    return moving || spacemouse.active || exporting.active || dragging.active || dragging.gamepad_there;
+    return moving || way_out.active || spacemouse.active || exporting.active || dragging.active || dragging.gamepad_there;
   };
   const beat = new Beat(look, () => pacer.rest_ms);
   beat.wake();
@@ -320,6 +323,7 @@ async function main(): Promise<void> {
       get notes() { return model.notes; },
       get joints() { return model.joints; },
       get gap_maps() { return gap_map.seen; },
+      get way() { return { found: way_out.found, ...way_out.seen }; },
       get clipped() { return stage.renderer.clippingPlanes.length; },
       get callouts() { return callouts.seen; },
       get overlaps() { return model.state?.overlaps ?? []; },
