@@ -117,9 +117,9 @@ FLR_API flr_result flr_plan_verify(flr_plan_space *space, const flr_pose *poses,
 
 /* How far a search is. */
 typedef struct flr_plan_progress {
-    double seconds;  /* since it began */
-    uint64_t poses;  /* tried so far */
-    double reached;  /* metres: how far the centre of the body got by moves that are free */
+    double seconds;    /* since it began */
+    uint64_t poses;    /* tried so far */
+    double reached;    /* metres: how far the centre of the body got by moves that are free */
     flr_pose farthest; /* T_world_body: where that was */
 } flr_plan_progress;
 

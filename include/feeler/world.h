@@ -377,13 +377,15 @@ FLR_API bool flr_world_constrain(flr_world *world, uint32_t part,
  * elsewhere; along the motion nothing holds. */
 typedef struct flr_world_guide {
     flr_pose from, to; /* T_world_part */
-    double share;      /* above 0, at most 1; of a rigid group, the part is the one with the lowest index */
+    double
+        share; /* above 0, at most 1; of a rigid group, the part is the one with the lowest index */
 } flr_world_guide;
 
 /* Guides a hand from the next step on, whatever it holds; NULL: no longer. Not part of the saved state. False, and nothing is
  * changed: no such hand, poses or a share that make no sense. RT safe. */
 FLR_API bool flr_world_set_guide(flr_world *world, uint32_t hand, const flr_world_guide *guide);
-FLR_API const flr_world_guide *flr_world_get_guide(const flr_world *world, uint32_t hand); /* NULL: not guided */
+FLR_API const flr_world_guide *flr_world_get_guide(const flr_world *world,
+                                                   uint32_t hand); /* NULL: not guided */
 
 /* Where a joint is, by its index in the definition. False: there is no such joint. RT safe. */
 FLR_API bool flr_world_joint(const flr_world *world, uint32_t joint, flr_joint_position *position);

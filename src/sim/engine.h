@@ -36,8 +36,8 @@
 #include "feeler/ids.h"
 #include "feeler/loop.h"
 #include "feeler/mesh.h"
-#include "feeler/plan.h"
 #include "feeler/pager.h"
+#include "feeler/plan.h"
 #include "feeler/voxel_file.h"
 #include "feeler/world.h"
 #include "protocol/messages.h"
@@ -169,11 +169,10 @@ typedef enum flr_engine_event_kind {
     FLR_ENGINE_EVENT_GAP_MAP, /* flr_engine_gap_map_of() answers the request `token`, or `result` and `sentence` */
     FLR_ENGINE_EVENT_WAY, /* flr_engine_way_of() answers the request `token`, or `result` and `sentence` */
     FLR_ENGINE_EVENT_WAY_PROGRESS, /* `way`: how far the request `token` is; its job is `index` */
-    FLR_ENGINE_EVENT_ALLOWED, /* which pairs are allowed has changed */
-    FLR_ENGINE_EVENT_REPLAY,  /* playing began or ended */
-    /* More has happened than the engine remembers one by one: ask for parts, parameters, devices, recordings and jobs anew.
-     * Ends of jobs, answers and new scenes come as events all the same; `index`: how many of these were lost, because there was
-     * no memory left */
+    FLR_ENGINE_EVENT_ALLOWED,      /* which pairs are allowed has changed */
+    FLR_ENGINE_EVENT_REPLAY,       /* playing began or ended */
+    /* More has happened than the engine remembers one by one: ask for parts, parameters, devices, recordings and jobs anew. Ends
+     * of jobs, answers and new scenes come all the same; `index`: how many of these were lost for lack of memory */
     FLR_ENGINE_EVENT_RESYNC
 } flr_engine_event_kind;
 
@@ -585,9 +584,8 @@ typedef struct flr_engine_clashes {
     uint32_t allowed;                  /* pairs of these states that are allowed */
     uint32_t left_out;                 /* parts with too many triangles, which were not checked */
     uint32_t pair_count;
-    flr_clash_pair *
-        pairs; /* [pair_count], the worst FLR_ENGINE_CLASHES at most: those that are not allowed first, by
-                              severity; a and b are indices of parts, as on the wire */
+    /* [pair_count], FLR_ENGINE_CLASHES at most: first those not allowed, by severity; a and b as on the wire */
+    flr_clash_pair *pairs;
     bool *is_allowed; /* [pair_count] */
 } flr_engine_clashes;
 
@@ -603,8 +601,7 @@ typedef struct flr_gap_map {
     double reach, least;     /* metres; the least distance, below 0: so deep in another part */
     uint32_t triangle_count; /* three corners each */
     float *vertices;         /* [3 × 3 × triangle_count] metres, part's frame */
-    float *
-        distances; /* [3 × triangle_count] metres to the nearest other part; `reach`: none is so near */
+    float *distances;        /* [3 × triangle_count] metres; `reach`: no other part is so near */
 } flr_gap_map;
 
 /* How far the surface of a part is from all others, but those of its rigid group, up to `reach` metres (above 0, at most 1).

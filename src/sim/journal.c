@@ -30,7 +30,12 @@ typedef struct journal_field {
 
 typedef enum journal_replay { REPLAY_WORLD, REPLAY_SCENE, REPLAY_STOP } journal_replay;
 
-enum { JOURNAL_NUMBERS = 2, JOURNAL_FIELDS = JOURNAL_NUMBERS + 1, POSE_SIZE = 56, GUIDE_SIZE = 120 };
+enum {
+    JOURNAL_NUMBERS = 2,
+    JOURNAL_FIELDS = JOURNAL_NUMBERS + 1,
+    POSE_SIZE = 56,
+    GUIDE_SIZE = 120
+};
 
 typedef struct journal_row {
     const char *word;

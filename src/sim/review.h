@@ -73,11 +73,11 @@ void flr_review_forget(flr_review *review);  /* another scene */
 /* Of a scene that is loaded: its parts have their places as numbers. False: no memory. */
 bool flr_review_read(flr_review *review, const flr_scene *scene, uint32_t number);
 void flr_review_drop_part(flr_engine *engine, flr_part_id part); /* it is gone, its notes too */
-void flr_engine_keep_ways(flr_engine *engine);                   /* progress of searches: way_job.c */
-void flr_clash_survey_free(struct flr_clash_survey *survey);     /* clash_job.c */
-void flr_gap_map_free(flr_gap_map *map);                         /* gap_map_job.c */
-void flr_engine_way_free(flr_engine_way *way);                   /* way_job.c */
-void flr_engine_clashes_free(flr_engine_clashes *clashes);       /* what it points to */
+void flr_engine_keep_ways(flr_engine *engine);               /* progress of searches: way_job.c */
+void flr_clash_survey_free(struct flr_clash_survey *survey); /* clash_job.c */
+void flr_gap_map_free(flr_gap_map *map);                     /* gap_map_job.c */
+void flr_engine_way_free(flr_engine_way *way);               /* way_job.c */
+void flr_engine_clashes_free(flr_engine_clashes *clashes);   /* what it points to */
 
 /* Which pairs of these parts the rules allow. NULL: no memory, or an error of flr_allow_add(). */
 typedef struct flr_review_names {

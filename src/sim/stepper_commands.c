@@ -303,9 +303,8 @@ static void apply_guide(flr_stepper *f, const flr_msg_guide *c)
 {
     flr_noted_guide noted = {c->on, {c->from, c->to, c->share}};
     if (!c->on) noted.guide = (flr_world_guide){0};
-    flr_recording_tap_entry(f,
-                            (flr_journal_entry){.kind = FLR_JOURNAL_GUIDE,
-                                                .as.guide = {.hand = c->hand, .guide = noted}});
+    flr_recording_tap_entry(f, (flr_journal_entry){.kind = FLR_JOURNAL_GUIDE,
+                                                   .as.guide = {.hand = c->hand, .guide = noted}});
     if (f->instance->world)
         flr_world_set_guide(f->instance->world, c->hand, c->on ? &noted.guide : NULL);
 }

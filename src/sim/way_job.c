@@ -95,8 +95,8 @@ static flr_result prepare(way_job *w, flr_error *error)
     const flr_pose T_body_world = flr_pose_inverse(w->parts.list[lead].T_start);
     for (uint32_t i = lead; i < count && result == FLR_OK; i++) {
         if (!comes_along(w, i)) continue;
-        const flr_pose T = i == lead ? flr_pose_identity()
-                                     : flr_pose_mul(T_body_world, w->parts.list[i].T_start);
+        const flr_pose T =
+            i == lead ? flr_pose_identity() : flr_pose_mul(T_body_world, w->parts.list[i].T_start);
         result = add_body(w, i, T, error);
         w->moving_count++;
     }

@@ -40,9 +40,8 @@ static flr_pose nearest(const flr_world_guide *guide, flr_pose T, double reach)
                        flr_quat_mul(T.q, flr_quat_conjugate(guide->from.q)));
     const double reach2 = reach * reach,
                  length2 = flr_vec3_length2(way) + reach2 * flr_vec3_length2(turn);
-    double at = length2 > 0
-                    ? (flr_vec3_dot(gone, way) + reach2 * flr_vec3_dot(turned, turn)) / length2
-                    : 0;
+    double at =
+        length2 > 0 ? (flr_vec3_dot(gone, way) + reach2 * flr_vec3_dot(turned, turn)) / length2 : 0;
     at = fmin(fmax(at, -BEYOND), 1 + BEYOND);
     const flr_quat q = flr_quat_from_rotation_vector(flr_vec3_scale(turn, at));
     return (flr_pose){flr_vec3_add_scaled(guide->from.p, at, way),

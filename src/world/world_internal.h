@@ -108,7 +108,7 @@ struct flr_world {
     flr_pages *pages;     /* NULL: all voxels are in memory */
     flr_links *links;     /* NULL: no rigid groups, no joints */
     flr_part_kind *kinds;
-    flr_constrained *constraints;   /* [part_count] */
+    flr_constrained *constraints;            /* [part_count] */
     flr_world_guide guides[FLR_WORLD_HANDS]; /* of hands that are guided */
     bool guided[FLR_WORLD_HANDS];
     flr_pairs_shape *shapes;        /* [part_count] */

@@ -71,10 +71,10 @@ static void straight(void **state)
 /* Six walls around the block, of which none is enough to leave away. */
 static void wall_in(flr_test_engine *s)
 {
-    static const double at[6][3] = {{0.03, 0, 0.05}, {-0.03, 0, 0.05}, {0, 0.03, 0.05},
+    static const double at[6][3] = {{0.03, 0, 0.05},  {-0.03, 0, 0.05}, {0, 0.03, 0.05},
                                     {0, -0.03, 0.05}, {0, 0, 0.02},     {0, 0, 0.08}};
     for (int i = 0; i < 6; i++) {
-        const flr_vec3 size = i < 2 ? flr_vec3_make(0.02, 0.08, 0.08)
+        const flr_vec3 size = i < 2   ? flr_vec3_make(0.02, 0.08, 0.08)
                               : i < 4 ? flr_vec3_make(0.08, 0.02, 0.08)
                                       : flr_vec3_make(0.08, 0.08, 0.02);
         flr_test_engine_add(s->engine, "wall", size, flr_vec3_make(at[i][0], at[i][1], at[i][2]),
