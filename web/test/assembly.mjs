@@ -2,7 +2,7 @@
 // node test/assembly.mjs --feeler PROGRAM [--shots FOLDER]
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { drag_by, find_chromium, launch, let_go, open_page, part_of, take, until } from './browser.mjs';
+import { drag_by, find_chromium, launch, let_go, open_page, part_of, shows, take, until } from './browser.mjs';
 import { cube_stl, stl } from './scene.mjs';
 import { serve_scene } from './serve.mjs';
 
@@ -86,7 +86,7 @@ await step('a gap map colours parts by their distance', async () => {
   const [map] = await page.evaluate(() => window.feeler.gap_maps);
   check(Math.abs(map.least - 0.0005) < 1e-7, `0.5 mm to the cube: ${map.least}`);
   check(map.corners > 3000, `in small triangles: ${map.corners} corners`);
-  check(/nearest: 0\.5/.test(await page.locator('#gap-legend').textContent()), await page.locator('#gap-legend').textContent());
+  await shows(page, '#gap-legend', /nearest: 0\.5/, 'with a scale');
   await shot('gap-map');
   // it follows the cube
   await drag_by(page, await take(page, 'floating'), [0, 0, 0.002]);
@@ -96,7 +96,7 @@ await step('a gap map colours parts by their distance', async () => {
   await page.locator('#gap-reach').press('Enter');
   await until(page, () => window.toasts.some((toast) => /“much” is no length/.test(toast)), 'what is no length is reported');
   await page.locator('#gap-clear').click();
-  check((await page.evaluate(() => window.feeler.gap_maps.length)) === 0 && (await page.locator('#gap-legend').isHidden()), 'until it is cleared');
+  await until(page, () => window.feeler.gap_maps.length === 0 && !document.getElementById('gap-legend').checkVisibility(), 'until it is cleared');
 });
 
 await step('a section box cuts from all sides', async () => {
@@ -124,7 +124,7 @@ await step('a joint is made from a cylinder, obeyed, saved and removed', async (
   await page.waitForTimeout(300);
   await click_at([0.003, -0.006 * Math.cos(0.6), 0.06 + 0.006 * Math.sin(0.6)]);
   await until(page, () => !document.getElementById('joint-make').disabled, 'the cylinder is found');
-  check(/axis of the cylinder/.test(await page.locator('#joints').textContent()), await page.locator('#joints').textContent());
+  await shows(page, '#joints', /axis of the cylinder/, 'what was picked is named');
   await page.locator('#joint-kind').selectOption('2');
   await page.locator('#joint-from').fill('5');
   await page.locator('#joint-to').fill('-5');
@@ -156,7 +156,7 @@ await step('a part becomes a keep-out zone, and what is in it a clash', async ()
   await select('floating');
   await page.locator('#part-use').selectOption('2');
   await until(page, () => window.feeler.parts.find((part) => part.name === 'floating').use === 2, 'it is a zone');
-  check(/keep-out zone/.test(await page.locator('#tree').textContent()), 'as the list says');
+  await shows(page, '#tree', /keep-out zone/, 'as the list says');
   await shot('keep-out');
   await page.locator('#part-use').selectOption('0');
   await until(page, () => window.feeler.parts.find((part) => part.name === 'floating').use === 0, 'and solid again');
@@ -166,7 +166,7 @@ await step('a file that changes is read again when somebody wants it', async () 
   const before = await part_of(page, 'floating');
   writeFileSync(join(folder, 'cube.stl'), cube_stl([0, 0, 0], 26));
   await page.locator('#changed-files').waitFor();
-  check(/cube\.stl has changed/.test(await page.locator('#changed-files').textContent()), await page.locator('#changed-files').textContent());
+  await shows(page, '#changed-files', /cube\.stl has changed/, 'which file it is');
   check((await part_of(page, 'floating')).mesh === before.mesh, 'nothing changes by itself');
   await page.locator('#files-reload').click();
   await until(page, (old) => {

@@ -104,6 +104,10 @@ export async function until(page, predicate, what, argument = undefined) {
   }
 }
 
+/** waits until the texts of these elements match: some are written with the next picture, behind what they say */
+export const shows = (page, selector, pattern, what) =>
+  until(page, ([elements, source]) => new RegExp(source).test([...document.querySelectorAll(elements)].map((one) => one.textContent).join('\n')), what, [selector, pattern.source]);
+
 export const part_of = (page, name) => page.evaluate((wanted) => window.feeler.parts.find((part) => part.name === wanted), name);
 
 /** a place of the page where the part can be taken: near its middle, where nothing stands in front of it */

@@ -232,7 +232,7 @@ await step('an STL becomes a part', async () => {
   await page.locator('#file-voxel').press('Enter'); // adds it
   await until(page, () => window.feeler.parts.some((part) => part.name.startsWith('plug') && part.ready), 'the part is there');
   await until(page, () => window.feeler.loaded, 'its mesh is there');
-  check((await page.locator('#parts .part').count()) === 4, 'it is in the list');
+  await until(page, () => document.querySelectorAll('#parts .part').length === 4, 'it is in the list');
 });
 
 if (feeler) await step('a part becomes fixed and movable again, gets other voxels, and the scene is saved', async () => {

@@ -2,7 +2,7 @@
 // node test/review.mjs --feeler PROGRAM [--shots FOLDER]
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { drag_by, find_chromium, launch, let_go, open_page, take, until } from './browser.mjs';
+import { drag_by, find_chromium, launch, let_go, open_page, shows, take, until } from './browser.mjs';
 import { cube_stl, stl } from './scene.mjs';
 import { serve_scene } from './serve.mjs';
 
@@ -83,15 +83,15 @@ await step('the list of clashes is made when it is opened', async () => {
   await page.locator('#clashes-card > summary').click();
   await until(page, () => window.feeler.clashes?.overlaps === 1, 'the overlap is found');
   check(JSON.stringify(await names()) === JSON.stringify(['plate and sunk', 'plate and standing']), `worst first: ${await names()}`);
-  check(/1\.00 mm deep/.test(await page.locator('#clashes-list').textContent()), 'with its depth');
-  check((await page.locator('#clash-summary').textContent()) === '1 overlap, 1 contact.', 'and counted');
+  await shows(page, '#clashes-list', /1\.00 mm deep/, 'with its depth');
+  await shows(page, '#clash-summary', /^1 overlap, 1 contact\.$/, 'and counted');
 });
 
 await step('what is closer than a clearance is listed, too', async () => {
   await page.locator('#clash-clearance').fill('1');
   await page.locator('#clash-clearance').press('Enter');
   await until(page, () => window.feeler.clashes?.near === 1, 'the cube above the plate');
-  check(/0\.500 mm apart/.test(await page.locator('#clashes-list').textContent()), 'with its distance');
+  await shows(page, '#clashes-list', /0\.500 mm apart/, 'with its distance');
   await page.locator('#clash-clearance').fill('much');
   await page.locator('#clash-clearance').press('Enter');
   await until(page, () => window.toasts.some((toast) => /“much” is no length/.test(toast)), 'what is no length is told');
@@ -107,7 +107,7 @@ await step('a click shows where', async () => {
   await until(page, () => 'clash' in window.feeler.callouts, 'it is marked');
   const { clash } = await page.evaluate(() => window.feeler.callouts);
   check(Math.abs(clash.from[0] + 0.04) < 0.011 && Math.hypot(...clash.from.map((value, k) => value - clash.to[k])) < 0.0015, `at the sunk cube: ${JSON.stringify(clash)}`);
-  check((await page.locator('#tree .part[aria-selected=true]').count()) === 2, 'both parts are selected');
+  await until(page, () => document.querySelectorAll('#tree .part[aria-selected=true]').length === 2, 'both parts are selected');
   const { eye } = await page.evaluate(() => window.feeler);
   check(Math.abs(eye.target[0] + 0.04) < 0.02, `the place is in the middle of the view: ${eye.target}`);
   await shot('clashes');

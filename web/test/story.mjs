@@ -3,7 +3,7 @@
 // node test/story.mjs --feeler PROGRAM --step FILE [--shots FOLDER]
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { drag_by, find_chromium, launch, let_go, new_page, part_of, take, until } from './browser.mjs';
+import { drag_by, find_chromium, launch, let_go, new_page, part_of, shows, take, until } from './browser.mjs';
 import { serve_empty } from './serve.mjs';
 
 const option = (name) => (process.argv.includes(name) ? process.argv[process.argv.indexOf(name) + 1] : null);
@@ -50,7 +50,11 @@ const step = async (what, action) => {
   }
   if (shots) await page.screenshot({ path: join(shots, `${what.replace(/\W+/g, '-')}.png`) });
 };
-const search = (text) => page.locator('#part-search').fill(text);
+const search = async (text) => {
+  await page.locator('#part-search').fill(text);
+  // the list is written with the next picture
+  await page.evaluate(() => new Promise((done) => window.requestAnimationFrame(() => window.requestAnimationFrame(done))));
+};
 
 await step('the page opens', async () => {
   await until(page, () => window.feeler?.connected && !document.getElementById('empty').hidden, 'the empty scene');
@@ -64,7 +68,7 @@ await step('the assembly is opened', async () => {
   await page.locator('#file-dialog button[value=add]').click();
   await until(page, () => window.feeler.parts.length === 200 && window.feeler.loaded, '200 parts');
   await until(page, () => window.feeler.parts.every((part) => part.ready), 'all can be touched');
-  check(/200 parts/.test(await page.locator('#part-count').textContent()), 'as the list says');
+  await shows(page, '#part-count', /200 parts/, 'as the list says');
 });
 
 await step('the cover is hidden', async () => {
@@ -78,7 +82,7 @@ await step('the pump and its screws become one', async () => {
   await search('pump');
   await page.locator('#tree .part-name', { hasText: /^pump$/ }).click();
   await page.locator('#tree .part-name', { hasText: 'screw' }).last().click({ modifiers: ['Shift'] });
-  check(/5 selected|5 of 200/.test(await page.locator('#part-count').textContent()), await page.locator('#part-count').textContent());
+  await shows(page, '#part-count', /5 selected|5 of 200/, 'five are selected');
   page.once('dialog', (dialog) => void dialog.accept('pump with screws'));
   await page.locator('#parts-group').click();
   await page.locator('#parts-move').click();
@@ -95,7 +99,7 @@ await step('they are removed together', async () => {
   await drag_by(page, place, [0, 0, 0.12], 20);
   // hiding is for the eye: the pump meets the cover, the page says so and offers the way out
   await page.locator('#in-the-way').waitFor();
-  check(/“cover” is hidden, but still in the way/.test(await page.locator('#in-the-way').textContent()), await page.locator('#in-the-way').textContent());
+  await shows(page, '#in-the-way', /“cover” is hidden, but still in the way/, 'what is in the way is named');
   await read('in the way');
   await let_go(page);
   await page.locator('#in-the-way-pass').click();
