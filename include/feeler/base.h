@@ -236,14 +236,20 @@ FLR_API flr_result flr_number_parse(const char *text, double *value, const char 
 
 /* Which instructions the fast loops use.
  *
- * Contact and probe queries have a scalar loop and variants of it in AVX2 and AVX-512. All give the
- * same answer to the last bit; they differ in time only. The choice is made when an engine is
+ * Contact, probe and distance queries have a scalar loop and variants of it: AVX2 and AVX-512 on
+ * x86-64, NEON on AArch64. All give the same answer to the last bit; they differ in time only. The choice is made when an engine is
  * created, not at build time.
  *
  * Thread: any; RT safe.
  */
 
-typedef enum flr_simd { FLR_SIMD_BEST, FLR_SIMD_SCALAR, FLR_SIMD_AVX2, FLR_SIMD_AVX512 } flr_simd;
+typedef enum flr_simd {
+    FLR_SIMD_BEST,
+    FLR_SIMD_SCALAR,
+    FLR_SIMD_AVX2,
+    FLR_SIMD_AVX512,
+    FLR_SIMD_NEON
+} flr_simd;
 
 /* Does this processor (and this build) have it? BEST and SCALAR: always. */
 FLR_API bool flr_simd_has(flr_simd simd);
@@ -251,7 +257,7 @@ FLR_API bool flr_simd_has(flr_simd simd);
 /* What FLR_SIMD_BEST means here; any other is returned as it is. */
 FLR_API flr_simd flr_simd_resolve(flr_simd simd);
 
-/* "best", "scalar", "AVX2" or "AVX-512". Never NULL. */
+/* "best", "scalar", "AVX2", "AVX-512" or "NEON". Never NULL. */
 FLR_API const char *flr_simd_name(flr_simd simd);
 
 /* ==== histogram ============================================================================== */

@@ -77,6 +77,8 @@ void flr_surface_query_avx2(const flr_batch_surface *surface, const flr_surface_
                             flr_surface_scratch *scratch);
 void flr_surface_query_avx512(const flr_batch_surface *surface, const flr_surface_group *group,
                               flr_surface_scratch *scratch);
+void flr_surface_query_neon(const flr_batch_surface *surface, const flr_surface_group *group,
+                            flr_surface_scratch *scratch);
 
 /* The point of a triangle nearest to another, and on what it lies: 0 … 2 a corner, 3 … 5 the side that begins at corner
  * part - 3, 6 the inside. */

@@ -6,8 +6,10 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
-#ifdef __SSE2__
+#if defined(__SSE2__)
 #include <emmintrin.h>
+#elif defined(__aarch64__) && !defined(FLR_NO_SIMD)
+#include <arm_neon.h>
 #endif
 
 #include "batch/batch_surface.h"
@@ -117,10 +119,22 @@ LANES void triangles2(const flr_surface_leaf *l, const float p[3], float out[FLR
 LANES uint32_t below(const float values[FLR_SURFACE_LANES], float limit)
 {
     uint32_t bits = 0;
-#ifdef __SSE2__
+#if defined(__SSE2__)
     const __m128 most = _mm_set1_ps(limit);
     for (int k = 0; k < 4; k++)
         bits |= (uint32_t)_mm_movemask_ps(_mm_cmple_ps(_mm_load_ps(values + 4 * k), most)) << 4 * k;
+#elif defined(__aarch64__) && !defined(FLR_NO_SIMD)
+    const float32x4_t most = vdupq_n_f32(limit);
+    uint16x8_t half[2];
+    for (int k = 0; k < 2; k++)
+        half[k] = vuzp1q_u16(vreinterpretq_u16_u32(vcleq_f32(vld1q_f32(values + 8 * k), most)),
+                             vreinterpretq_u16_u32(vcleq_f32(vld1q_f32(values + 8 * k + 4), most)));
+    const uint8x16_t weight = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
+    uint8x16_t sum = vandq_u8(
+        vuzp1q_u8(vreinterpretq_u8_u16(half[0]), vreinterpretq_u8_u16(half[1])), weight);
+    sum = vpaddq_u8(sum, sum);
+    sum = vpaddq_u8(sum, sum);
+    bits = vgetq_lane_u16(vreinterpretq_u16_u8(vpaddq_u8(sum, sum)), 0);
 #else
     for (int i = 0; i < FLR_SURFACE_LANES; i++) bits |= (uint32_t)(values[i] <= limit) << i;
 #endif
@@ -129,11 +143,14 @@ LANES uint32_t below(const float values[FLR_SURFACE_LANES], float limit)
 
 LANES float least_of(const float values[FLR_SURFACE_LANES])
 {
-#ifdef __SSE2__
+#if defined(__SSE2__)
     __m128 a = _mm_min_ps(_mm_min_ps(_mm_load_ps(values), _mm_load_ps(values + 4)),
                           _mm_min_ps(_mm_load_ps(values + 8), _mm_load_ps(values + 12)));
     a = _mm_min_ps(a, _mm_movehl_ps(a, a));
     return _mm_cvtss_f32(_mm_min_ss(a, _mm_shuffle_ps(a, a, 1)));
+#elif defined(__aarch64__) && !defined(FLR_NO_SIMD)
+    return vminvq_f32(vminq_f32(vminq_f32(vld1q_f32(values), vld1q_f32(values + 4)),
+                                vminq_f32(vld1q_f32(values + 8), vld1q_f32(values + 12))));
 #else
     float a[4], least = FLT_MAX;
     for (int i = 0; i < 4; i++)

@@ -264,6 +264,8 @@ static flr_surface_query choose_query(flr_simd simd)
         return flr_surface_query_avx512;
     case FLR_SIMD_AVX2:
         return flr_surface_query_avx2;
+    case FLR_SIMD_NEON:
+        return flr_surface_query_neon;
     default:
         return flr_surface_query_scalar;
     }

@@ -50,9 +50,14 @@ flr_contact_pair_def flr_default_contact_pair_def(void)
 /* Gathers take 32-bit word numbers. */
 static void choose_kernel(flr_contact_pair *pair, bool small)
 {
-    pair->kernel = pair->simd == FLR_SIMD_AVX512 && small ? &flr_kernel_avx512
-                   : pair->simd == FLR_SIMD_SCALAR        ? &flr_kernel_scalar
-                                                          : &flr_kernel_avx2;
+    if (pair->simd == FLR_SIMD_AVX512)
+        pair->kernel = small ? &flr_kernel_avx512 : &flr_kernel_avx2;
+    else if (pair->simd == FLR_SIMD_AVX2)
+        pair->kernel = &flr_kernel_avx2;
+    else if (pair->simd == FLR_SIMD_NEON && small)
+        pair->kernel = &flr_kernel_neon;
+    else
+        pair->kernel = &flr_kernel_scalar;
 }
 
 void flr_contact_pair_aim(flr_contact_pair *pair, const flr_shell *shell,

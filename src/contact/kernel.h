@@ -130,5 +130,6 @@ typedef struct flr_kernel {
 extern const flr_kernel flr_kernel_scalar;
 extern const flr_kernel flr_kernel_avx2;   /* where flr_simd_has() it */
 extern const flr_kernel flr_kernel_avx512; /* likewise; where planes have fewer than 2^31 words */
+extern const flr_kernel flr_kernel_neon;   /* likewise */
 
 #endif

@@ -4,8 +4,10 @@
 #define FLR_CONTACT_KERNEL_LANES_H
 
 #include <string.h>
-#ifdef __SSE2__
+#if defined(__SSE2__)
 #include <emmintrin.h>
+#elif defined(__aarch64__) && !defined(FLR_NO_SIMD)
+#include <arm_neon.h>
 #endif
 
 #include "contact/kernel.h"
@@ -154,7 +156,7 @@ FLR_LANES bool flr_lanes_below(uint32_t around, uint32_t force_mark)
 /* 16 points, a byte each; true is all ones */
 typedef uint8_t flr_bytes __attribute__((vector_size(16)));
 
-#ifdef __SSE2__ /* every x86-64 has it */
+#if defined(__SSE2__) /* every x86-64 has it */
 /* 16 times true or false to bits. */
 FLR_LANES uint32_t flr_lanes_bits(flr_bytes truth)
 {
@@ -167,6 +169,26 @@ FLR_LANES uint32_t flr_lanes_sides(const uint32_t places[16])
     uint32_t bits = 0;
     for (uint32_t i = 0; i < 16; i += 4)
         bits |= (uint32_t)_mm_movemask_ps(_mm_loadu_ps((const float *)(places + i))) << i;
+    return bits;
+}
+#elif defined(__aarch64__) && !defined(FLR_NO_SIMD)
+FLR_LANES uint32_t flr_lanes_bits(flr_bytes truth)
+{
+    const uint8x16_t weight = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
+    uint8x16_t sum = vandq_u8((uint8x16_t)truth, weight);
+    sum = vpaddq_u8(sum, sum);
+    sum = vpaddq_u8(sum, sum);
+    return vgetq_lane_u16(vreinterpretq_u16_u8(vpaddq_u8(sum, sum)), 0);
+}
+
+FLR_LANES uint32_t flr_lanes_sides(const uint32_t places[16])
+{
+    uint32_t bits = 0;
+    const int32x4_t weight = {1, 2, 4, 8};
+    for (uint32_t i = 0; i < 16; i += 4) {
+        const uint32x4_t near = vcltzq_s32(vreinterpretq_s32_u32(vld1q_u32(places + i)));
+        bits |= vaddvq_u32(vandq_u32(near, vreinterpretq_u32_s32(weight))) << i;
+    }
     return bits;
 }
 #else

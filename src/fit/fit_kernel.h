@@ -60,7 +60,8 @@ typedef struct flr_fit_kernel {
     uint32_t (*boxes)(const flr_fit_boxes *boxes, const float low[3], const float high[3]);
 } flr_fit_kernel;
 
-extern const flr_fit_kernel flr_fit_kernel_scalar, flr_fit_kernel_avx2, flr_fit_kernel_avx512;
+extern const flr_fit_kernel flr_fit_kernel_scalar, flr_fit_kernel_avx2, flr_fit_kernel_avx512,
+    flr_fit_kernel_neon;
 
 /* The fastest of this machine. */
 const flr_fit_kernel *flr_fit_choose_kernel(flr_simd simd);

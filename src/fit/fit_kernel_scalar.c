@@ -196,10 +196,12 @@ const flr_fit_kernel flr_fit_kernel_scalar = {move, bounds,  sides,  corners, ap
 
 const flr_fit_kernel *flr_fit_choose_kernel(flr_simd simd)
 {
-#if defined(__x86_64__) && !defined(FLR_NO_SIMD)
     simd = flr_simd_resolve(simd);
+#if defined(__x86_64__) && !defined(FLR_NO_SIMD)
     if (simd == FLR_SIMD_AVX512) return &flr_fit_kernel_avx512;
     if (simd == FLR_SIMD_AVX2) return &flr_fit_kernel_avx2;
+#elif defined(__aarch64__) && !defined(FLR_NO_SIMD)
+    if (simd == FLR_SIMD_NEON) return &flr_fit_kernel_neon;
 #endif
     (void)simd;
     return &flr_fit_kernel_scalar;

@@ -19,12 +19,15 @@ static void choose_kernels(flr_probe_model *model, flr_simd simd)
     simd = flr_simd_resolve(simd);
     model->gather = simd == FLR_SIMD_AVX512 ? flr_gather_avx512
                     : simd == FLR_SIMD_AVX2 ? flr_gather_avx2
+                    : simd == FLR_SIMD_NEON ? flr_gather_neon
                                             : flr_gather_scalar;
     model->near = simd == FLR_SIMD_AVX512 ? flr_near_avx512
                   : simd == FLR_SIMD_AVX2 ? flr_near_avx2
+                  : simd == FLR_SIMD_NEON ? flr_near_neon
                                           : flr_near_scalar;
     model->meet = simd == FLR_SIMD_AVX512 ? flr_node_avx512
                   : simd == FLR_SIMD_AVX2 ? flr_node_avx2
+                  : simd == FLR_SIMD_NEON ? flr_node_neon
                                           : flr_node_scalar;
     model->info.simd = flr_simd_name(simd);
 }

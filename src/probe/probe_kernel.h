@@ -18,6 +18,8 @@ uint32_t flr_gather_avx2(const flr_probe_block *blocks, uint32_t count,
                          const flr_probe_local *local, uint32_t *list);
 uint32_t flr_gather_avx512(const flr_probe_block *blocks, uint32_t count,
                            const flr_probe_local *local, uint32_t *list);
+uint32_t flr_gather_neon(const flr_probe_block *blocks, uint32_t count,
+                         const flr_probe_local *local, uint32_t *list);
 
 /* The same for a segment from a to b in a grid, where it is short: both ends in one cell, or in cells next to each
  * other, or both beside the grid. A triangle may come several times. FLR_PROBE_NONE also where the segment is not of that
@@ -28,6 +30,8 @@ uint32_t flr_near_avx2(const flr_probe_model *model, const flr_vec3 *a, const fl
                        uint32_t *list);
 uint32_t flr_near_avx512(const flr_probe_model *model, const flr_vec3 *a, const flr_vec3 *b,
                          uint32_t *list);
+uint32_t flr_near_neon(const flr_probe_model *model, const flr_vec3 *a, const flr_vec3 *b,
+                       uint32_t *list);
 
 /* Of some triangles of a block, those in whose box and sides the segment may cross their plane: a few are looked at more
  * closely before their corners are fetched. */
@@ -38,14 +42,20 @@ uint32_t flr_block_crossed(const flr_probe_block *block, const flr_probe_local *
 uint32_t flr_node_scalar(const flr_probe_node *node, const flr_probe_span *span);
 uint32_t flr_node_avx2(const flr_probe_node *node, const flr_probe_span *span);
 uint32_t flr_node_avx512(const flr_probe_node *node, const flr_probe_span *span);
+uint32_t flr_node_neon(const flr_probe_node *node, const flr_probe_span *span);
 
-#if !defined(__x86_64__) || defined(FLR_NO_SIMD) /* there is the scalar version only */
+#if !defined(__x86_64__) || defined(FLR_NO_SIMD) /* other instruction sets than this platform's */
 #define flr_gather_avx2   flr_gather_scalar
 #define flr_gather_avx512 flr_gather_scalar
 #define flr_near_avx2     flr_near_scalar
 #define flr_near_avx512   flr_near_scalar
 #define flr_node_avx2     flr_node_scalar
 #define flr_node_avx512   flr_node_scalar
+#endif
+#if !defined(__aarch64__) || defined(FLR_NO_SIMD)
+#define flr_gather_neon flr_gather_scalar
+#define flr_near_neon   flr_near_scalar
+#define flr_node_neon   flr_node_scalar
 #endif
 
 /* Four numbers in one register, or in two, and how they compare. */

@@ -82,7 +82,7 @@ static void check_surface(flr_test_shape *shape, uint32_t references)
                     1e-15 * scale);
         assert_true(one->triangle[i] < mesh->triangle_count);
     }
-    for (flr_simd simd = FLR_SIMD_SCALAR; simd <= FLR_SIMD_AVX512; simd++) {
+    for (flr_simd simd = FLR_SIMD_SCALAR; simd <= FLR_SIMD_NEON; simd++) {
         if (!flr_simd_has(simd)) continue;
         memset(other, 0, sizeof *other);
         ask(surface, points, 3, simd, other);

@@ -57,7 +57,7 @@ static void fast_equals_reference(void **state)
             part moving, fixed;
             make_part(&moving, a, 0.0013, b != 1);
             make_part(&fixed, b, 0.001, a != 2);
-            for (flr_simd simd = FLR_SIMD_SCALAR; simd <= FLR_SIMD_AVX512; simd++) {
+            for (flr_simd simd = FLR_SIMD_SCALAR; simd <= FLR_SIMD_NEON; simd++) {
                 flr_contact_pair_def def = flr_default_contact_pair_def();
                 def.shell = moving.shell;
                 def.voxmap = fixed.voxmap;
@@ -137,8 +137,8 @@ static void threads_change_nothing(void **state)
     make_part(&moving, 2, 0.0004, true);
     make_part(&fixed, 1, 0.001, true);
     assert_gt(moving.shell->hyper_count, 8);
-    flr_contact_pair *pairs[FLR_SIMD_AVX512 + 1][5] = {{NULL}};
-    for (flr_simd simd = FLR_SIMD_SCALAR; simd <= FLR_SIMD_AVX512; simd++)
+    flr_contact_pair *pairs[FLR_SIMD_NEON + 1][5] = {{NULL}};
+    for (flr_simd simd = FLR_SIMD_SCALAR; simd <= FLR_SIMD_NEON; simd++)
         for (unsigned threads = 1; threads <= 4; threads++) {
             flr_contact_pair_def def = flr_default_contact_pair_def();
             def.shell = moving.shell;
@@ -169,7 +169,7 @@ static void threads_change_nothing(void **state)
         flr_contact_query(pairs[FLR_SIMD_SCALAR][1], T_world_shell, T_world_voxmap, &params, &one);
         touching += plain.contacts > 0;
         full += plain.contacts > CAPACITY;
-        for (flr_simd simd = FLR_SIMD_SCALAR; simd <= FLR_SIMD_AVX512; simd++)
+        for (flr_simd simd = FLR_SIMD_SCALAR; simd <= FLR_SIMD_NEON; simd++)
             for (unsigned threads = 1; threads <= 4; threads++) {
                 flr_contact_pair *pair = pairs[simd][threads];
                 if (!pair) continue;
@@ -192,7 +192,7 @@ static void threads_change_nothing(void **state)
     print_message("%d poses, %llu in contact, %llu with more than fits the list\n", POSES,
                   (unsigned long long)touching, (unsigned long long)full);
     assert_gt(full, 2);
-    for (flr_simd simd = FLR_SIMD_SCALAR; simd <= FLR_SIMD_AVX512; simd++)
+    for (flr_simd simd = FLR_SIMD_SCALAR; simd <= FLR_SIMD_NEON; simd++)
         for (unsigned threads = 1; threads <= 4; threads++)
             flr_contact_pair_destroy(pairs[simd][threads]);
     free_part(&moving);

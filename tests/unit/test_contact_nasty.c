@@ -250,7 +250,7 @@ static void coarse_points_in_fine_voxels(void **state)
     flr_test_part_make(&b.fixed, FLR_TEST_BOX, 1, 0.0001, true);
     b.params = flr_default_contact_params();
     b.params.awareness = false;
-    for (int simd = FLR_SIMD_SCALAR; simd <= FLR_SIMD_AVX512; simd++) {
+    for (int simd = FLR_SIMD_SCALAR; simd <= FLR_SIMD_NEON; simd++) {
         flr_contact_pair_def def = flr_default_contact_pair_def();
         def.shell = b.moving.shell;
         def.voxmap = b.fixed.voxmap;

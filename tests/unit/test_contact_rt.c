@@ -8,7 +8,7 @@ enum { QUERIES = 600 };
 
 typedef struct subject {
     flr_test_part moving, fixed;
-    flr_contact_pair *pairs[3]; /* NULL: not on this processor */
+    flr_contact_pair *pairs[FLR_SIMD_NEON]; /* NULL: not on this processor */
     flr_contact_pair *helped;   /* with worker threads; none in a child process */
     flr_contact_table *table;
     flr_pairs *many; /* eight tori that move, one that does not */
@@ -63,7 +63,7 @@ static int begin(void **state)
     subject *s = calloc(1, sizeof *s);
     flr_test_part_make(&s->moving, FLR_TEST_TORUS, 1, 0.0005, true);
     flr_test_part_make(&s->fixed, FLR_TEST_BOX, 1, 0.0005, true);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < FLR_SIMD_NEON; i++) {
         flr_contact_pair_def def = flr_default_contact_pair_def();
         def.shell = s->moving.shell;
         def.voxmap = s->fixed.voxmap;
@@ -85,7 +85,7 @@ static int begin(void **state)
 static int end(void **state)
 {
     subject *s = *state;
-    for (int i = 0; i < 3; i++) flr_contact_pair_destroy(s->pairs[i]);
+    for (int i = 0; i < FLR_SIMD_NEON; i++) flr_contact_pair_destroy(s->pairs[i]);
     flr_contact_pair_destroy(s->helped);
     flr_pairs_destroy(s->many);
     flr_contact_table_destroy(s->table);
@@ -108,7 +108,7 @@ static uint64_t ask(void *context)
         params.awareness = i % 2 == 0;
         params.model = i / 2 % 2 ? FLR_FORCE_SMOOTH : FLR_FORCE_TANGENT;
         params.displacement = i % 3 == 0 ? -0.0002 : 0;
-        for (int k = 0; k < 3; k++) {
+        for (int k = 0; k < FLR_SIMD_NEON; k++) {
             if (!s->pairs[k]) continue;
             flr_contact_query(s->pairs[k], s->poses[i], flr_pose_identity(), &params, &r);
             touching += r.contacts > 0;

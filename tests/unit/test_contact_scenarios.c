@@ -59,7 +59,7 @@ static flr_quat axis_turn(flr_test_random *random)
     flr_quat q = {1, 0, 0, 0};
     const double h = 0.7071067811865476;
     const flr_quat quarter[3] = {{h, h, 0, 0}, {h, 0, h, 0}, {h, 0, 0, h}};
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < FLR_SIMD_NEON; i++)
         for (uint32_t n = flr_test_random_below(random, 4); n; n--) q = flr_quat_mul(q, quarter[i]);
     return flr_quat_normalize(q);
 }
@@ -112,11 +112,11 @@ static void compare(flr_test_random *random, const couple *c, uint64_t poses, co
     flr_shell *shell;
     voxelize(c->fixed, voxel, &voxmap, NULL);
     voxelize(c->moving, points, NULL, &shell);
-    flr_contact_pair *pairs[3] = {0};
+    flr_contact_pair *pairs[FLR_SIMD_NEON] = {0};
     flr_contact_pair_def def = flr_default_contact_pair_def();
     flr_error error;
     def.shell = shell, def.voxmap = voxmap, def.capacity = CONTACTS;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < FLR_SIMD_NEON; i++) {
         def.simd = (flr_simd)(FLR_SIMD_SCALAR + i);
         flr_result made = flr_contact_pair_create(&def, &pairs[i], &error);
         if (made != FLR_UNSUPPORTED) assert_ok(made, error);
@@ -135,7 +135,7 @@ static void compare(flr_test_random *random, const couple *c, uint64_t poses, co
         n->poses++;
         n->touching += plain.contacts > 0;
         n->contacts += plain.contacts;
-        for (int k = 0; k < 3; k++) {
+        for (int k = 0; k < FLR_SIMD_NEON; k++) {
             if (!pairs[k]) continue;
             flr_contact_query(pairs[k], T, c->T_world_fixed, &params, &fast);
             bool same = fast.contacts == plain.contacts && fast.near == plain.near &&
@@ -154,7 +154,7 @@ static void compare(flr_test_random *random, const couple *c, uint64_t poses, co
                          fast.contacts, plain.contacts);
         }
     }
-    for (int i = 0; i < 3; i++) flr_contact_pair_destroy(pairs[i]);
+    for (int i = 0; i < FLR_SIMD_NEON; i++) flr_contact_pair_destroy(pairs[i]);
     flr_shell_destroy(shell);
     flr_voxmap_destroy(voxmap);
 }

@@ -82,8 +82,8 @@ static void check_variants(both *p, flr_pose T, double reach)
     params.reach = reach;
     const flr_fit_track track = flr_fit_pair_save(p->pair);
     flr_fit_pair_query(p->pair, T, &params, want, CAPACITY, &r);
-    const flr_simd sets[] = {FLR_SIMD_SCALAR, FLR_SIMD_AVX2, FLR_SIMD_AVX512};
-    for (int i = 0; i < 3; i++) {
+    const flr_simd sets[] = {FLR_SIMD_SCALAR, FLR_SIMD_AVX2, FLR_SIMD_AVX512, FLR_SIMD_NEON};
+    for (int i = 0; i < 4; i++) {
         if (!flr_simd_has(sets[i])) continue;
         p->pair->kernel = flr_fit_choose_kernel(sets[i]);
         memset(got, 0, r.contact_count * sizeof *got);

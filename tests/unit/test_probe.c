@@ -100,7 +100,7 @@ static models make_models(const flr_mesh *mesh)
 {
     models m = {.count = 0};
     for (int method = FLR_PROBE_GRID; method <= FLR_PROBE_HYBRID; method++)
-        for (int simd = FLR_SIMD_SCALAR; simd <= FLR_SIMD_AVX512; simd++) {
+        for (int simd = FLR_SIMD_SCALAR; simd <= FLR_SIMD_NEON; simd++) {
             if (!flr_simd_has((flr_simd)simd)) continue;
             flr_probe_def def = flr_default_probe_def();
             def.mesh = mesh;

@@ -9,7 +9,7 @@ enum { QUERIES = 2000 };
 
 typedef struct subject {
     flr_test_shape shape;
-    flr_probe_model *models[9];
+    flr_probe_model *models[3 * FLR_SIMD_NEON];
     int count;
 } subject;
 
@@ -17,7 +17,7 @@ static int begin(void **state)
 {
     subject *s = calloc(1, sizeof *s);
     flr_test_shape_torus(&s->shape, 2, 0.7, 24, 16);
-    for (int i = 0; i < 9; i++) {
+    for (int i = 0; i < 3 * FLR_SIMD_NEON; i++) {
         flr_probe_def def = flr_default_probe_def();
         def.mesh = flr_test_shape_mesh(&s->shape);
         def.method = (flr_probe_method)(FLR_PROBE_GRID + i % 3);

@@ -75,6 +75,7 @@ static void every_way(void **state)
     } ways[] = {{FLR_SIMD_SCALAR, 1},
                 {FLR_SIMD_AVX2, 1},
                 {FLR_SIMD_AVX512, 1},
+                {FLR_SIMD_NEON, 1},
                 {FLR_SIMD_BEST, 2},
                 {FLR_SIMD_BEST, 4}};
     flr_hash first = {0};
