@@ -36,7 +36,7 @@ enum { BENCH_CONTACT_SUBJECTS = sizeof subjects / sizeof *subjects, BENCH_CONTAC
 #define SLIDE_FRAMES 5.0 /* of a millisecond, from pose to pose: up to 0.6 m/s */
 
 /* point tests per millisecond that we promise, by instruction set */
-static const double least_rate[] = {0, 120e3, 180e3, 350e3};
+static const double least_rate[] = {0, 120e3, 180e3, 350e3, 0};
 
 typedef struct bench_contact_setup {
     const bench_contact_subject *subject;
@@ -197,7 +197,7 @@ static flr_result measure(flr_env *env, const bench_contact_setup *s, bench_cont
 static flr_simd best_simd(flr_env *env, const bench_contact_setup *s)
 {
     bench_contact_timing t;
-    for (flr_simd simd = FLR_SIMD_AVX512; simd > FLR_SIMD_SCALAR; simd--)
+    for (flr_simd simd = FLR_SIMD_NEON; simd > FLR_SIMD_SCALAR; simd--)
         if (measure(env, s, (bench_contact_kind){simd, true, true, 1}, s->count, 1, &t, NULL) ==
             FLR_OK)
             return simd;
@@ -206,7 +206,7 @@ static flr_simd best_simd(flr_env *env, const bench_contact_setup *s)
 
 /* ---- telling ---- */
 
-static const char *const simd_names[] = {"reference", "scalar", "AVX2", "AVX-512"};
+static const char *const simd_names[] = {"reference", "scalar", "AVX2", "AVX-512", "NEON"};
 
 /* Point tests per millisecond; with culling: points answered for. Chunks that lie outside of the grid are not tested, and do
  * not count where every point is to be. */
@@ -258,7 +258,7 @@ static flr_result bench_subject(flr_env *env, const flr_bench_options *options,
                 flr_voxmap_get_info(s->voxmap).voxel * 1e3, s->subject->layer);
     size_t few = s->count > BENCH_CONTACT_FEW ? s->count / BENCH_CONTACT_FEW : 1;
     for (int ideas = 3; ideas >= 0; ideas--)
-        for (int i = FLR_SIMD_BEST; i <= FLR_SIMD_AVX512; i++) {
+        for (int i = FLR_SIMD_BEST; i <= FLR_SIMD_NEON; i++) {
             bench_contact_kind k = {(flr_simd)i, ideas & 1, ideas & 2, 1};
             /* the reference knows no culling; it takes long, as does every point without culling */
             if (i == FLR_SIMD_BEST && k.cull) continue;

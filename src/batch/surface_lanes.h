@@ -130,8 +130,8 @@ LANES uint32_t below(const float values[FLR_SURFACE_LANES], float limit)
         half[k] = vuzp1q_u16(vreinterpretq_u16_u32(vcleq_f32(vld1q_f32(values + 8 * k), most)),
                              vreinterpretq_u16_u32(vcleq_f32(vld1q_f32(values + 8 * k + 4), most)));
     const uint8x16_t weight = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
-    uint8x16_t sum = vandq_u8(
-        vuzp1q_u8(vreinterpretq_u8_u16(half[0]), vreinterpretq_u8_u16(half[1])), weight);
+    uint8x16_t sum =
+        vandq_u8(vuzp1q_u8(vreinterpretq_u8_u16(half[0]), vreinterpretq_u8_u16(half[1])), weight);
     sum = vpaddq_u8(sum, sum);
     sum = vpaddq_u8(sum, sum);
     bits = vgetq_lane_u16(vreinterpretq_u16_u8(vpaddq_u8(sum, sum)), 0);

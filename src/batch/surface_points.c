@@ -6,7 +6,7 @@
 
 #include "batch/batch_surface.h"
 
-enum { POINTS_IN_PIECE = 4096, MAX_CELL_BITS = 7, POINTS_IN_CELL = 4 };
+enum { POINTS_IN_PIECE = 4096, MAX_CELL_BITS = 7, POINTS_IN_CELL = 1 };
 
 /* ---- one point ---- */
 

@@ -139,8 +139,8 @@ INLINE uint32x4_t stored_marks(const flr_scan_job *job, bool plain, uint32x4_t s
     uint32x4_t cell = vsliq_n_u32(vandq_u32(vy, seven), vandq_u32(vz, seven), 3);
     cell = vsliq_n_u32(vx, cell, 3);
     const uint32x4_t bit = vshlq_u32(cell, vdupq_n_s32((int)job->shift));
-    const uint32x4_t at = vaddq_u32(vshlq_u32(entry, vdupq_n_s32(4 + (int)job->shift)),
-                                    vshrq_n_u32(bit, 5));
+    const uint32x4_t at =
+        vaddq_u32(vshlq_u32(entry, vdupq_n_s32(4 + (int)job->shift)), vshrq_n_u32(bit, 5));
     const uint32x4_t word = gather(job->planes, vandq_u32(at, stored));
     const int32x4_t in = vreinterpretq_s32_u32(vandq_u32(bit, vdupq_n_u32(31)));
     return vandq_u32(vshlq_u32(word, vnegq_s32(in)), vdupq_n_u32((1u << (1 << job->shift)) - 1));
@@ -171,12 +171,14 @@ INLINE uint8x16_t find_marks(const flr_scan_job *job, const rows *r, unsigned or
             at = displace(at, n, scale, job->displacement);
         }
         const uint32x4_t vx = voxel(at.x), vy = voxel(at.y), vz = voxel(at.z);
-        near[k] = vcltq_f32(vminq_f32(to_side(at.x), vminq_f32(to_side(at.y), to_side(at.z))), slack);
+        near[k] =
+            vcltq_f32(vminq_f32(to_side(at.x), vminq_f32(to_side(at.y), to_side(at.z))), slack);
         const uint32x4_t entry = entries(job, order, held, vx, vy, vz);
         const uint32x4_t stored = vcltq_u32(entry, vdupq_n_u32(FLR_UNIFORM));
         marks[k] = entry;
         if (vmaxvq_u32(stored))
-            marks[k] = vbslq_u32(stored, stored_marks(job, plain, stored, entry, vx, vy, vz), entry);
+            marks[k] =
+                vbslq_u32(stored, stored_marks(job, plain, stored, entry, vx, vy, vz), entry);
     }
     *side = low_bytes(near);
     return low_bytes(marks);
@@ -259,8 +261,7 @@ INLINE void scan_as(const flr_scan_job *given, unsigned order, bool plain, bool 
         const uint8x16_t marks = find_marks(&j, &r, order, plain, displaced, held, i, &side);
         side = vandq_u8(side, wanted);
         /* one less, so that free is the largest; an unsure one counts as free */
-        const uint8x16_t below =
-            vorrq_u8(vorrq_u8(vsubq_u8(marks, one), vmvnq_u8(wanted)), side);
+        const uint8x16_t below = vorrq_u8(vorrq_u8(vsubq_u8(marks, one), vmvnq_u8(wanted)), side);
         least = vminq_u8(least, below);
         uint32_t touch = 0, near = 0, press = 0;
         if (vminvq_u8(below) <= j.force_mark) {
@@ -270,10 +271,8 @@ INLINE void scan_as(const flr_scan_job *given, unsigned order, bool plain, bool 
             deep_count += flr_lanes_count(bits_of(vcltq_u8(below, layer_one)));
             press = touch | (j.reach ? near : 0);
             vst1q_u8(hits->marks + i, marks);
-            if (press && j.smooth)
-                press = may_press_smoothly(given, i, press, hits->around + i);
-            if (touch && j.judged)
-                press &= may_press(given, i, hits->marks + i) | ~touch;
+            if (press && j.smooth) press = may_press_smoothly(given, i, press, hits->around + i);
+            if (touch && j.judged) press &= may_press(given, i, hits->marks + i) | ~touch;
         }
         hits->touch[word] = (uint16_t)touch;
         hits->press[word] = (uint16_t)press;

@@ -12,7 +12,7 @@
 #define ADD    vaddq_f32
 #define SUB    vsubq_f32
 
-enum { PARTS = FLR_FIT_LANES / 4 };
+enum { FIT_NEON_PARTS = FLR_FIT_LANES / 4 };
 
 typedef struct four {
     float32x4_t x, y, z;
@@ -39,7 +39,7 @@ INLINE float32x4_t along(const float n[3], four p, float plus)
 }
 
 /* 16 truths, a byte each */
-INLINE uint8x16_t bytes_of(const uint32x4_t truth[PARTS])
+INLINE uint8x16_t bytes_of(const uint32x4_t truth[FIT_NEON_PARTS])
 {
     const uint16x8_t low = vuzp1q_u16(vreinterpretq_u16_u32(truth[0]),
                                       vreinterpretq_u16_u32(truth[1])),
@@ -64,7 +64,7 @@ INLINE uint32_t bits_of(uint8x16_t truth)
 
 static void move(const flr_fit_move *m, const flr_fit_lanes *from, flr_fit_lanes *to)
 {
-    for (int i = 0; i < PARTS; i++) {
+    for (int i = 0; i < FIT_NEON_PARTS; i++) {
         const four p = load(from, i);
         vst1q_f32(to->x + 4 * i, along(m->turn[0], p, m->shift[0]));
         vst1q_f32(to->y + 4 * i, along(m->turn[1], p, m->shift[1]));
@@ -108,13 +108,13 @@ static uint32_t sides(const flr_fit_plane *planes, const flr_fit_face *faces, ui
                       flr_fit_masks *masks)
 {
     const float32x4_t above = ALL(limit), under = ALL(-limit);
-    four p[PARTS];
-    for (int i = 0; i < PARTS; i++) p[i] = shifted(points, i, shift);
+    four p[FIT_NEON_PARTS];
+    for (int i = 0; i < FIT_NEON_PARTS; i++) p[i] = shifted(points, i, shift);
     uint32_t kept = 0;
     for (uint32_t f = 0; f < count; f++) {
         const flr_fit_face *face = &faces[f];
-        uint32x4_t beyond[FLR_FIT_SIDES][PARTS];
-        for (int i = 0; i < PARTS; i++) {
+        uint32x4_t beyond[FLR_FIT_SIDES][FIT_NEON_PARTS];
+        for (int i = 0; i < FIT_NEON_PARTS; i++) {
             const over_face o = over_of(&planes[f], face, p[i]);
             beyond[0][i] = vcgeq_f32(o.s, above);
             beyond[1][i] = vcleq_f32(o.s, under);
@@ -153,19 +153,19 @@ static uint32_t corners(const uint16_t corners[], const uint16_t beyond[])
         gone[0] = vorrq_u16(gone[0], vceqzq_u16(vbicq_u16(low, mask)));
         gone[1] = vorrq_u16(gone[1], vceqzq_u16(vbicq_u16(high, mask)));
     }
-    return 0xffff & ~bits_of(vuzp1q_u8(vreinterpretq_u8_u16(gone[0]),
-                                       vreinterpretq_u8_u16(gone[1])));
+    return 0xffff &
+           ~bits_of(vuzp1q_u8(vreinterpretq_u8_u16(gone[0]), vreinterpretq_u8_u16(gone[1])));
 }
 
 static uint32_t apart(const flr_fit_patch *patch, const flr_fit_lanes *points, const float shift[3],
                       float limit, bool all)
 {
-    four p[PARTS];
-    for (int i = 0; i < PARTS; i++) p[i] = shifted(points, i, shift);
+    four p[FIT_NEON_PARTS];
+    for (int i = 0; i < FIT_NEON_PARTS; i++) p[i] = shifted(points, i, shift);
     uint32_t found = 0;
     for (int k = 0; k < 3 && (all || !found); k++) {
-        float32x4_t at[PARTS];
-        for (int i = 0; i < PARTS; i++) at[i] = along(patch->axes[k], p[i], 0.0f);
+        float32x4_t at[FIT_NEON_PARTS];
+        for (int i = 0; i < FIT_NEON_PARTS; i++) at[i] = along(patch->axes[k], p[i], 0.0f);
         const float low = vminvq_f32(vminq_f32(vminq_f32(at[0], at[1]), vminq_f32(at[2], at[3]))),
                     high = vmaxvq_f32(vmaxq_f32(vmaxq_f32(at[0], at[1]), vmaxq_f32(at[2], at[3])));
         found |= ((uint32_t)(low >= patch->high[k] + limit) |
@@ -177,8 +177,8 @@ static uint32_t apart(const flr_fit_patch *patch, const flr_fit_lanes *points, c
 
 static uint32_t within(const flr_fit_patch *patch, const flr_fit_lanes *points, float limit)
 {
-    uint32x4_t in[PARTS];
-    for (int i = 0; i < PARTS; i++) {
+    uint32x4_t in[FIT_NEON_PARTS];
+    for (int i = 0; i < FIT_NEON_PARTS; i++) {
         const four p = load(points, i);
         in[i] = vdupq_n_u32(UINT32_MAX);
         for (int k = 0; k < 3; k++) {
@@ -195,10 +195,10 @@ static uint32_t near(const flr_fit_plane *planes, const flr_fit_face *faces, uin
                      float best[], int32_t at[])
 {
     const float32x4_t zero = ALL(0);
-    four from[PARTS];
-    float32x4_t limit[PARTS], nearest[PARTS];
-    uint32x4_t which[PARTS];
-    for (int i = 0; i < PARTS; i++) {
+    four from[FIT_NEON_PARTS];
+    float32x4_t limit[FIT_NEON_PARTS], nearest[FIT_NEON_PARTS];
+    uint32x4_t which[FIT_NEON_PARTS];
+    for (int i = 0; i < FIT_NEON_PARTS; i++) {
         from[i] = load(p, i);
         nearest[i] = limit[i] = vld1q_f32(limit2 + 4 * i);
         which[i] = vdupq_n_u32(UINT32_MAX);
@@ -207,7 +207,7 @@ static uint32_t near(const flr_fit_plane *planes, const flr_fit_face *faces, uin
     for (uint32_t k = 0; k < count; k++) {
         const flr_fit_face *f = &faces[k];
         uint32x4_t any = vdupq_n_u32(0);
-        for (int i = 0; i < PARTS; i++) {
+        for (int i = 0; i < FIT_NEON_PARTS; i++) {
             const over_face o = over_of(&planes[k], f, from[i]);
             const float32x4_t out =
                 vmaxq_f32(vmaxq_f32(vmulq_n_f32(vnegq_f32(o.x), f->height[0]),
@@ -222,7 +222,7 @@ static uint32_t near(const flr_fit_plane *planes, const flr_fit_face *faces, uin
         }
         kept |= (uint32_t)(vmaxvq_u32(any) != 0) << k;
     }
-    for (int i = 0; i < PARTS; i++) {
+    for (int i = 0; i < FIT_NEON_PARTS; i++) {
         vst1q_f32(best + 4 * i, nearest[i]);
         vst1q_s32(at + 4 * i, vreinterpretq_s32_u32(which[i]));
     }
@@ -233,12 +233,12 @@ static float heights(const float axes[3][3], const float curve[5], const flr_fit
                      const float shift[3], float side, float off)
 {
     float32x4_t lowest = ALL(INFINITY), steepest = ALL(0);
-    for (int i = 0; i < PARTS; i++) {
+    for (int i = 0; i < FIT_NEON_PARTS; i++) {
         const four p = shifted(points, i, shift);
         const float32x4_t up = along(axes[0], p, 0.0f), u = along(axes[1], p, 0.0f),
                           v = along(axes[2], p, 0.0f);
-        const float32x4_t bent = MUL(
-            u, ADD(ADD(ALL(curve[0]), vmulq_n_f32(u, curve[2])), vmulq_n_f32(v, curve[3])));
+        const float32x4_t bent =
+            MUL(u, ADD(ADD(ALL(curve[0]), vmulq_n_f32(u, curve[2])), vmulq_n_f32(v, curve[3])));
         const float32x4_t h =
             SUB(SUB(up, bent), MUL(v, ADD(ALL(curve[1]), vmulq_n_f32(v, curve[4]))));
         const float32x4_t gx = ADD(ADD(ALL(curve[0]), vmulq_n_f32(u, curve[2] + curve[2])),
@@ -256,7 +256,7 @@ static float heights(const float axes[3][3], const float curve[5], const flr_fit
 static float extent(const float n[3], const flr_fit_lanes *points, const float shift[3])
 {
     float32x4_t lowest = ALL(INFINITY);
-    for (int i = 0; i < PARTS; i++)
+    for (int i = 0; i < FIT_NEON_PARTS; i++)
         lowest = vminq_f32(lowest, along(n, shifted(points, i, shift), 0.0f));
     return vminvq_f32(lowest);
 }
@@ -265,23 +265,23 @@ static float over(const flr_fit_plane *planes, uint32_t count, const flr_fit_lan
                   const float shift[3], float side)
 {
     float32x4_t lowest = ALL(INFINITY);
-    four p[PARTS];
-    for (int i = 0; i < PARTS; i++) p[i] = shifted(points, i, shift);
+    four p[FIT_NEON_PARTS];
+    for (int i = 0; i < FIT_NEON_PARTS; i++) p[i] = shifted(points, i, shift);
     for (uint32_t f = 0; f < count; f++)
-        for (int i = 0; i < PARTS; i++)
+        for (int i = 0; i < FIT_NEON_PARTS; i++)
             lowest = vminq_f32(lowest, vmulq_n_f32(along(planes[f].n, p[i], -planes[f].o), side));
     return vminvq_f32(lowest);
 }
 
 static uint32_t boxes(const flr_fit_boxes *b, const float low[3], const float high[3])
 {
-    uint32x4_t meet[PARTS] = {vdupq_n_u32(UINT32_MAX), vdupq_n_u32(UINT32_MAX), vdupq_n_u32(0),
-                              vdupq_n_u32(0)};
+    uint32x4_t meet[FIT_NEON_PARTS] = {vdupq_n_u32(UINT32_MAX), vdupq_n_u32(UINT32_MAX),
+                                       vdupq_n_u32(0), vdupq_n_u32(0)};
     for (int k = 0; k < 3; k++)
         for (int i = 0; i < FLR_FIT_WIDE / 4; i++)
-            meet[i] = vandq_u32(
-                meet[i], vandq_u32(vcleq_f32(vld1q_f32(b->low[k] + 4 * i), ALL(high[k])),
-                                   vcgeq_f32(vld1q_f32(b->high[k] + 4 * i), ALL(low[k]))));
+            meet[i] = vandq_u32(meet[i],
+                                vandq_u32(vcleq_f32(vld1q_f32(b->low[k] + 4 * i), ALL(high[k])),
+                                          vcgeq_f32(vld1q_f32(b->high[k] + 4 * i), ALL(low[k]))));
     return bits_of(bytes_of(meet));
 }
 

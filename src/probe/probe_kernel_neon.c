@@ -71,13 +71,12 @@ static inline uint32_t pass(const flr_probe_block *block, const segment *s, uint
     for (int k = 0; k < 2; k++) {
         const int i = 8 * k;
         const int16x8_t offset = vld1q_s16(block->offset + i);
-        gone[k] = vorrq_u16(
-            apart(ALONG(block->normal, i, 0), ALONG(block->normal, i, 4), offset, offset),
-            apart(ALONG(block->side, i, 0), ALONG(block->side, i, 4),
-                  vld1q_s16(block->side_low + i), vld1q_s16(block->side_high + i)));
+        gone[k] =
+            vorrq_u16(apart(ALONG(block->normal, i, 0), ALONG(block->normal, i, 4), offset, offset),
+                      apart(ALONG(block->side, i, 0), ALONG(block->side, i, 4),
+                            vld1q_s16(block->side_low + i), vld1q_s16(block->side_high + i)));
     }
-    return mask &
-           ~bits_of(vuzp1q_u8(vreinterpretq_u8_u16(gone[0]), vreinterpretq_u8_u16(gone[1])));
+    return mask & ~bits_of(vuzp1q_u8(vreinterpretq_u8_u16(gone[0]), vreinterpretq_u8_u16(gone[1])));
 }
 
 static inline bool any_of(const flr_long4 *lanes)
@@ -117,8 +116,8 @@ uint32_t flr_node_neon(const flr_probe_node *node, const flr_probe_span *span)
         for (int k = 0; k < 3; k++) {
             m[k] = ROW(d, k);
             w[k] = ROW(h, k);
-            apart = vorrq_u32(
-                apart, vcgtq_f32(vabsq_f32(m[k]), vaddq_f32(vabsq_f32(w[k]), HALF(k))));
+            apart =
+                vorrq_u32(apart, vcgtq_f32(vabsq_f32(m[k]), vaddq_f32(vabsq_f32(w[k]), HALF(k))));
         }
         if (vminvq_u32(apart)) continue;
         apart = vorrq_u32(apart, CROSS(1, 2));

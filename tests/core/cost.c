@@ -54,17 +54,29 @@ static void make_points(points *p, bool displaced)
     /* one mark of 64 is in the force layer */
     for (int i = 0; i < 4 * 64; i++) {
         uint32_t word = 0;
-        for (int k = 0; k < 8; k++)
-            word |= (any_number() % 64 ? 6 + any_number() % 5 : 3) << 4 * k;
+        for (int k = 0; k < 8; k++) word |= (any_number() % 64 ? 6 + any_number() % 5 : 3) << 4 * k;
         p->planes[i] = word;
     }
-    p->job = (flr_scan_job){.x = p->x, .y = p->y, .z = p->z, .normal = p->normal,
-                            .to = FLR_SCAN_POINTS, .displaced = displaced, .judged = true,
-                            .matrix = {{0.0060f, 0.0020f, -0.0010f, 4}, {-0.0020f, 0.0060f, 0.0010f, 4},
-                                       {0.0015f, -0.0005f, 0.0060f, 4}},
-                            .turn = {{0.93f, 0.32f, -0.16f}, {-0.32f, 0.94f, 0.11f}, {0.19f, -0.05f, 0.98f}},
-                            .displacement = 0.5f, .local = p->local, .order = 1, .planes = p->planes,
-                            .shift = 2, .slack = 1e-5f, .force_mark = 4, .layer_one = 3};
+    p->job = (flr_scan_job){
+        .x = p->x,
+        .y = p->y,
+        .z = p->z,
+        .normal = p->normal,
+        .to = FLR_SCAN_POINTS,
+        .displaced = displaced,
+        .judged = true,
+        .matrix = {{0.0060f, 0.0020f, -0.0010f, 4},
+                   {-0.0020f, 0.0060f, 0.0010f, 4},
+                   {0.0015f, -0.0005f, 0.0060f, 4}},
+        .turn = {{0.93f, 0.32f, -0.16f}, {-0.32f, 0.94f, 0.11f}, {0.19f, -0.05f, 0.98f}},
+        .displacement = 0.5f,
+        .local = p->local,
+        .order = 1,
+        .planes = p->planes,
+        .shift = 2,
+        .slack = 1e-5f,
+        .force_mark = 4,
+        .layer_one = 3};
 }
 
 static void scan_points(bool displaced, bool simd, long rounds)
@@ -139,8 +151,8 @@ static void distances(bool simd, long rounds)
             const double a = 6.283185307179586 * i / n, b = 6.283185307179586 * k / n;
             const double r = 0.35 + (0.15 + 0.02 * sin(7 * a) * cos(5 * b)) * cos(b);
             vertices[i * n + k] = flr_vec3_make(r * cos(a), r * sin(a), 0.15 * sin(b));
-            const uint32_t p = i * n + k, q = (i + 1) % n * n + k, s = (i + 1) % n * n + (k + 1) % n,
-                           t = i * n + (k + 1) % n;
+            const uint32_t p = i * n + k, q = (i + 1) % n * n + k,
+                           s = (i + 1) % n * n + (k + 1) % n, t = i * n + (k + 1) % n;
             triangles[2 * p] = (flr_triangle){{p, q, s}};
             triangles[2 * p + 1] = (flr_triangle){{p, s, t}};
         }

@@ -9,7 +9,7 @@ enum { QUERIES = 600 };
 typedef struct subject {
     flr_test_part moving, fixed;
     flr_contact_pair *pairs[FLR_SIMD_NEON]; /* NULL: not on this processor */
-    flr_contact_pair *helped;   /* with worker threads; none in a child process */
+    flr_contact_pair *helped;               /* with worker threads; none in a child process */
     flr_contact_table *table;
     flr_pairs *many; /* eight tori that move, one that does not */
     flr_pairs_shape merged;

@@ -72,12 +72,8 @@ static void every_way(void **state)
     const struct {
         flr_simd simd;
         unsigned threads;
-    } ways[] = {{FLR_SIMD_SCALAR, 1},
-                {FLR_SIMD_AVX2, 1},
-                {FLR_SIMD_AVX512, 1},
-                {FLR_SIMD_NEON, 1},
-                {FLR_SIMD_BEST, 2},
-                {FLR_SIMD_BEST, 4}};
+    } ways[] = {{FLR_SIMD_SCALAR, 1}, {FLR_SIMD_AVX2, 1}, {FLR_SIMD_AVX512, 1},
+                {FLR_SIMD_NEON, 1},   {FLR_SIMD_BEST, 2}, {FLR_SIMD_BEST, 4}};
     flr_hash first = {0};
     const char *some = getenv("FLR_TEST_SAME_WAYS");
     size_t count = some ? (size_t)atoi(some) : sizeof ways / sizeof *ways;
