@@ -1,7 +1,9 @@
 /* large blocks of memory */
 #include "base/large_pages.h"
 
+#include <stdint.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 void *flr_pages_alloc(size_t size)
 {
@@ -26,6 +28,10 @@ void *flr_pages_reserve(size_t size)
 
 bool flr_pages_open(void *pages, size_t size)
 {
+    /* from the page that the first byte is on: pages may have 4, 16 or 64 KiB */
+    const uintptr_t in_page = (uintptr_t)pages % (uintptr_t)sysconf(_SC_PAGESIZE);
+    pages = (uint8_t *)pages - in_page;
+    size += in_page;
     if (mprotect(pages, size, PROT_READ | PROT_WRITE) != 0) return false;
     if (size >= 2u << 20) madvise(pages, size, MADV_HUGEPAGE);
     return true;

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 int flr_privileges_lock_memory(void)
 {
@@ -22,29 +23,31 @@ void flr_privileges_unlock_memory(void) { munlockall(); }
 #ifdef FLR_SANITIZED /* they fault anyway, and have very much static data */
 void flr_privileges_touch_program(void) {}
 #else
-enum { PRIVILEGES_PAGE = 4096 };
-
 /* One object (program or library): what it has loaded. Static data that is written later is made writable now, page by page,
  * since some of it was closed after relocation; where the system cannot do it (before Linux 5.14), code alone is read. */
 static int touch_object(struct dl_phdr_info *object, size_t size, void *context)
 {
     (void)size;
-    (void)context;
+    const uintptr_t step = *(const uintptr_t *)context;
     for (unsigned i = 0; i < object->dlpi_phnum; i++) {
         const ElfW(Phdr) *part = &object->dlpi_phdr[i];
         if (part->p_type != PT_LOAD || !(part->p_flags & PF_R)) continue;
         uintptr_t begin = object->dlpi_addr + part->p_vaddr, end = begin + part->p_memsz;
-        begin -= begin % PRIVILEGES_PAGE;
+        begin -= begin % step;
         int how = part->p_flags & PF_W ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
-        for (uintptr_t page = begin; page < end; page += PRIVILEGES_PAGE)
-            if (madvise((void *)page, PRIVILEGES_PAGE, how) != 0 && errno == EINVAL &&
+        for (uintptr_t page = begin; page < end; page += step)
+            if (madvise((void *)page, step, how) != 0 && errno == EINVAL &&
                 how == MADV_POPULATE_READ)
                 (void)*(volatile const char *)page;
     }
     return 0;
 }
 
-void flr_privileges_touch_program(void) { dl_iterate_phdr(touch_object, NULL); }
+void flr_privileges_touch_program(void)
+{
+    uintptr_t step = (uintptr_t)sysconf(_SC_PAGESIZE);
+    dl_iterate_phdr(touch_object, &step);
+}
 #endif
 
 int flr_privileges_set_priority(int priority)
