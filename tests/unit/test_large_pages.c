@@ -2,13 +2,23 @@
  * scripts/cross runs this with pages of 4, 16 and 64 KiB. */
 #include "base/large_pages.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "feeler/voxel_file.h"
 #include "support/fixtures.h"
 #include "support/test.h"
+
+/* As a kernel whose pages have the size that is reported; qemu reports 64 KiB, but takes 4. */
+int mprotect(void *from, size_t size, int how)
+{
+    if ((uintptr_t)from % (uintptr_t)sysconf(_SC_PAGESIZE)) return errno = EINVAL, -1;
+    return (int)syscall(SYS_mprotect, from, size, how);
+}
 
 enum { SECTION = 4096, SECTIONS = 70 };
 
@@ -38,15 +48,18 @@ static void voxel_files_come_back(void **state)
     char path[64];
     snprintf(path, sizeof path, "/tmp/test_large_pages.%ld.flrvox", (long)getpid());
     flr_error error;
-    flr_voxfile_def def = flr_default_voxfile_def();
-    def.voxmap = part.voxmap, def.shell = part.shell;
-    assert_ok(flr_voxfile_write(flr_env_real(), path, &def, &error), error);
-    flr_voxfile *file;
-    const flr_voxfile_options options = flr_default_voxfile_options();
-    assert_ok(flr_voxfile_open(flr_env_real(), path, &options, &file, &error), error);
-    assert_true(flr_hash_equal(flr_voxmap_hash(flr_voxfile_voxmap(file)),
-                               flr_voxmap_hash(part.voxmap)));
-    flr_voxfile_close(file);
+    assert_ok(flr_voxfile_write(flr_env_real(), path, part.voxmap, part.shell, &error), error);
+    flr_voxmap *voxmap;
+    flr_shell *shell;
+    assert_ok(flr_voxfile_open(flr_env_real(), path, FLR_VOXFILE_LOAD, &voxmap, &shell, &error),
+              error);
+    const flr_voxmap_info now = flr_voxmap_get_info(voxmap),
+                          before = flr_voxmap_get_info(part.voxmap);
+    assert_int_equal(now.stats.surface_voxels, before.stats.surface_voxels);
+    assert_int_equal(shell->total, part.shell->total);
+    assert_ok(flr_voxfile_verify(voxmap, 1, &error), error);
+    flr_shell_destroy(shell);
+    flr_voxmap_destroy(voxmap);
     unlink(path);
     flr_test_part_free(&part);
 }
@@ -57,5 +70,5 @@ int main(void)
         cmocka_unit_test(sections_open_one_by_one),
         cmocka_unit_test(voxel_files_come_back),
     };
-    return flr_test_run(tests);
+    return cmocka_run_group_tests_name("large_pages", tests, NULL, NULL);
 }
