@@ -34,19 +34,16 @@ flr_result flr_fit_pair_create(const flr_fit *a, const flr_fit *b, flr_fit_pair 
         const size_t vertices = made->parts[i]->counts.vertices;
         made->far[i] = calloc(samples, sizeof *made->far[i]);
         made->side[i] = calloc(vertices, 1);
-        made->shell_of[i] = calloc(vertices, sizeof *made->shell_of[i]);
-        made->shell_side[i] = calloc(vertices, 1);
         ok = ok && made->near[i] && made->touched[i] && made->found[i] && made->far[i] &&
-             made->side[i] && made->shell_of[i] && made->shell_side[i];
+             made->side[i];
         made->bytes += samples * (sizeof *made->near[i] + sizeof *made->far[i]) +
-                       words * (sizeof *made->touched[i] + sizeof *made->found[i]) +
-                       vertices * (2 + sizeof *made->shell_of[i]);
+                       words * (sizeof *made->touched[i] + sizeof *made->found[i]) + vertices;
     }
-    if (!ok || !flr_fit_create_lists(made) || !flr_fit_create_lanes(made)) {
+    if (!ok || !flr_fit_create_lists(made) || !flr_fit_create_lanes(made) ||
+        !flr_fit_create_shells(made)) {
         flr_fit_pair_destroy(made);
         return flr_fail(error, FLR_NO_MEMORY, "out of memory for a pair of parts");
     }
-    flr_fit_find_shells(made);
     *pair = made;
     return FLR_OK;
 }
@@ -60,11 +57,10 @@ void flr_fit_pair_destroy(flr_fit_pair *pair)
         free(pair->found[i]);
         free(pair->far[i]);
         free(pair->side[i]);
-        free(pair->shell_of[i]);
-        free(pair->shell_side[i]);
         free(pair->lanes[i]);
         free(pair->first_lanes[i]);
     }
+    flr_fit_destroy_shells(pair);
     flr_fit_destroy_lists(pair);
     free(pair);
 }

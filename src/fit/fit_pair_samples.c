@@ -154,29 +154,6 @@ void flr_fit_try_samples(flr_fit_query *q, int side, uint32_t patch, uint32_t ot
 
 /* ---- which side ---- */
 
-/* The least vertex of a piece, or of what is known of it; halves the way there. */
-static uint32_t root_of(uint32_t *parent, uint32_t at)
-{
-    for (; parent[at] != at; at = parent[at]) parent[at] = parent[parent[at]];
-    return at;
-}
-
-void flr_fit_find_shells(flr_fit_pair *pair)
-{
-    for (int side = 0; side < 2; side++) {
-        const flr_fit *part = pair->parts[side];
-        uint32_t *parent = pair->shell_of[side];
-        for (uint32_t i = 0; i < part->counts.vertices; i++) parent[i] = i;
-        for (uint32_t i = 0; i < part->counts.triangles; i++)
-            for (int k = 1; k < 3; k++) {
-                const uint32_t a = root_of(parent, part->triangles[i].v[0]),
-                               b = root_of(parent, part->triangles[i].v[k]);
-                parent[a > b ? a : b] = a < b ? a : b;
-            }
-        for (uint32_t i = 0; i < part->counts.vertices; i++) parent[i] = root_of(parent, i);
-    }
-}
-
 /* Is a sample inside the other part? If that is closed and the surfaces do not meet, all samples of a shell are on the same side. */
 static bool is_inside(const flr_fit_query *q, int side, uint32_t sample, const flr_fit_near *near,
                       bool apart)
@@ -186,9 +163,11 @@ static bool is_inside(const flr_fit_query *q, int side, uint32_t sample, const f
     if (!apart || !flr_fit_is_closed(other))
         return flr_fit_inside_by(other, near->seen, near->at, near->triangle);
     const uint32_t vertex = part->triangles[part->samples[sample].triangle].v[0];
-    int8_t *known = &q->pair->shell_side[side][q->pair->shell_of[side][vertex]];
-    if (!*known) *known = flr_fit_inside_by(other, near->seen, near->at, near->triangle) ? 1 : -1;
-    return *known > 0;
+    const int8_t known = flr_fit_side_of_shell(q->pair, side, vertex);
+    if (known) return known > 0;
+    const bool inside = flr_fit_inside_by(other, near->seen, near->at, near->triangle);
+    flr_fit_tell_shell(q->pair, side, vertex, inside);
+    return inside;
 }
 
 /* A sample whose nearest triangle is known. */
@@ -211,17 +190,6 @@ static flr_fit_point_result look(const flr_fit_query *q, int side, uint32_t samp
     }
     r.distance = inside ? -distance : distance;
     return r;
-}
-
-/* Is a shell inside the other part as a whole? Only asked when the surfaces do not meet. */
-static bool contained(const flr_fit_query *q, int side)
-{
-    const flr_fit *part = q->parts[side], *other = q->parts[1 - side];
-    for (uint32_t i = 0; i < part->counts.shells; i++) {
-        const flr_vec3 p = seen(q, side, part->vertices[part->shells[i]]);
-        if (flr_fit_inside(other, p)) return true;
-    }
-    return false;
 }
 
 /* The side of a vertex of a patch that is not near the other part's surface. 2: other points of the patch may be on another
@@ -324,10 +292,9 @@ void flr_fit_note_samples(flr_fit_query *q, flr_fit_contact *contacts, uint32_t 
     bool interfere = q->found && q->best.distance2 == 0;
     /* all triangles nearer than q->least were measured */
     const bool apart = q->params.max_distance > 0 && q->least > 0 && q->skipped2 == INFINITY;
+    flr_fit_forget_shells(q->pair);
     for (int side = 0; side < 2; side++) {
         const flr_fit *part = q->parts[side];
-        for (uint32_t i = 0; i < part->counts.shells; i++)
-            q->pair->shell_side[side][q->pair->shell_of[side][part->shells[i]]] = 0;
         for (uint32_t word = 0; word < (part->counts.patches + 63) / 64; word++)
             for (uint64_t left = q->pair->found[side][word]; left; left &= left - 1) {
                 const flr_fit_patch *p =
@@ -341,7 +308,8 @@ void flr_fit_note_samples(flr_fit_query *q, flr_fit_contact *contacts, uint32_t 
                 }
             }
     }
-    if (!interfere && !q->params.outside) interfere = contained(q, 0) || contained(q, 1);
+    if (!interfere && !q->params.outside)
+        interfere = flr_fit_contains_shell(q, 0) || flr_fit_contains_shell(q, 1);
     if (!interfere) return;
     for (int side = 0; side < 2; side++)
         if (!note_all_deep(q, side, contacts, capacity, result)) result->complete = false;

@@ -68,16 +68,22 @@ typedef struct flr_fit_lists {
     double margin;                 /* metres: how much more than what is asked a list covers */
 } flr_fit_lists;
 
+/* the pieces of a part that hang together */
+typedef struct flr_fit_shells {
+    uint32_t *of; /* [vertices]: which piece, by its least vertex */
+    int8_t *side; /* [vertices], for those: 1 inside the other part, -1 outside, 0 not known */
+    uint32_t *told, told_count;   /* [shells]: of which that is known */
+    struct flr_fit_piece *pieces; /* [shells] */
+    flr_box3 *boxes;              /* around groups of them; frame of the part */
+} flr_fit_shells;
+
 struct flr_fit_pair {
     const flr_fit *parts[2];
     const flr_fit_kernel *kernel;
     flr_fit_near *near[2]; /* [samples] of a and b; valid for patches that have found something */
     float
         *far[2]; /* [samples], of those that are touched: metres, what is farther does not matter */
-    uint32_t *
-        shell_of[2]; /* [vertices] of a and b: which piece that hangs together, by a vertex of it */
-    int8_t *
-        shell_side[2]; /* [vertices], for those: 1 inside the other part, -1 outside, 0 not known */
+    flr_fit_shells shells[2]; /* of a and b */
     flr_fit_lanes *lanes[2];  /* samples of a and b, 16 of the same patch side by side */
     uint32_t *first_lanes[2]; /* [patches] of a and b */
     uint64_t *touched[2];     /* bits of patches whose samples are near something */
@@ -214,8 +220,19 @@ flr_fit_move flr_fit_turn(flr_quat q);
 void flr_fit_try_samples(flr_fit_query *q, int side, uint32_t patch, uint32_t other,
                          const float shift[3], double slack);
 
-/* Finds the pieces of both parts that hang together. */
-void flr_fit_find_shells(flr_fit_pair *pair);
+/* ---- pieces that hang together (fit_shells.c) ---- */
+
+/* Memory for them, and finds them; false: there is none. */
+bool flr_fit_create_shells(flr_fit_pair *pair);
+void flr_fit_destroy_shells(flr_fit_pair *pair);
+
+/* On which side of the other part the piece with a vertex is in this query: 1 inside, -1 outside, 0 not known. */
+void flr_fit_forget_shells(flr_fit_pair *pair);
+void flr_fit_tell_shell(flr_fit_pair *pair, int side, uint32_t vertex, bool inside);
+int8_t flr_fit_side_of_shell(const flr_fit_pair *pair, int side, uint32_t vertex);
+
+/* Is any piece inside the other part as a whole? Only asked when the surfaces do not meet. */
+bool flr_fit_contains_shell(const flr_fit_query *q, int side);
 
 /* Memory for samples side by side; false: there is none. */
 bool flr_fit_create_lanes(flr_fit_pair *pair);
