@@ -3,6 +3,9 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+
+#include "base/array.h"
 
 /* The exact geometry of a part takes some 200 bytes for a triangle */
 enum { GAP_MAX_TRIANGLES = 1000000 };
@@ -56,11 +59,34 @@ flr_result flr_gap_measure(flr_env *env, const flr_cache *cache, flr_mesh_asset 
     return FLR_OK;
 }
 
-static flr_box3 box_of(const flr_part_entry *part, double more)
+/* ---- which pairs ---- */
+
+typedef struct gap_box {
+    flr_box3 box;
+    uint32_t part;
+} gap_box;
+
+/* two parts whose boxes are near each other */
+typedef struct gap_pair {
+    uint32_t a, b; /* a < b */
+} gap_pair;
+
+typedef struct gap_pairs {
+    gap_pair *list;
+    size_t count, room;
+} gap_pairs;
+
+static int by_low_x(const void *a, const void *b)
 {
-    flr_box3 box = flr_box3_transform(part->T_start, part->shape->mesh->mesh->bounds);
-    flr_vec3 by = {more, more, more};
-    return (flr_box3){flr_vec3_sub(box.low, by), flr_vec3_add(box.high, by)};
+    const double x = ((const gap_box *)a)->box.low.x, y = ((const gap_box *)b)->box.low.x;
+    return (x > y) - (x < y);
+}
+
+static int by_parts(const void *a, const void *b)
+{
+    const gap_pair *x = a, *y = b;
+    if (x->a != y->a) return x->a < y->a ? -1 : 1;
+    return (x->b > y->b) - (x->b < y->b);
 }
 
 static bool is_wanted(const flr_gaps_def *def, const flr_part_entry *a, const flr_part_entry *b)
@@ -70,9 +96,41 @@ static bool is_wanted(const flr_gaps_def *def, const flr_part_entry *a, const fl
     if (def->max_triangles &&
         (one->triangle_count > def->max_triangles || other->triangle_count > def->max_triangles))
         return false;
-    return flr_box3_overlap(box_of(a, def->within), box_of(b, 0)) &&
-           !flr_part_list_are_tied(def->parts, a, b);
+    return !flr_part_list_are_tied(def->parts, a, b);
 }
+
+/* Sweeps the boxes along x. False: no memory. */
+static bool find_pairs(const flr_gaps_def *def, gap_pairs *pairs)
+{
+    const flr_part_list *parts = def->parts;
+    gap_box *boxes = calloc((size_t)parts->count + 1, sizeof *boxes);
+    if (!boxes) return false;
+    for (uint32_t i = 0; i < parts->count; i++)
+        boxes[i] =
+            (gap_box){flr_box3_grow(flr_box3_transform(parts->list[i].T_start,
+                                                       parts->list[i].shape->mesh->mesh->bounds),
+                                    def->within / 2),
+                      i};
+    qsort(boxes, parts->count, sizeof *boxes, by_low_x);
+    bool ok = true;
+    for (uint32_t i = 0; i < parts->count && ok; i++)
+        for (uint32_t k = i + 1; k < parts->count && ok; k++) {
+            if (boxes[k].box.low.x > boxes[i].box.high.x) break;
+            if (!flr_box3_overlap(boxes[i].box, boxes[k].box)) continue;
+            const uint32_t one = boxes[i].part, other = boxes[k].part;
+            if (!is_wanted(def, &parts->list[one], &parts->list[other])) continue;
+            ok = FLR_GROW(pairs->list, pairs->count, pairs->room, 256);
+            if (ok)
+                pairs->list[pairs->count++] =
+                    (gap_pair){one < other ? one : other, one < other ? other : one};
+        }
+    free(boxes);
+    // of gaps of equal size the pair with the lower numbers comes first
+    if (pairs->count) qsort(pairs->list, pairs->count, sizeof *pairs->list, by_parts);
+    return ok;
+}
+
+/* ---- all ---- */
 
 /* Puts a gap where it belongs; the farthest goes where there is no room. */
 static void insert(flr_gap *gaps, uint32_t capacity, uint32_t *count, const flr_gap *gap)
@@ -88,21 +146,26 @@ flr_result flr_gaps_measure(const flr_gaps_def *def, flr_gap *gaps, uint32_t cap
                             uint32_t *count, flr_error *error)
 {
     const flr_part_list *parts = def->parts;
+    gap_pairs pairs = {0};
+    flr_result result = FLR_OK;
     *count = 0;
-    for (uint32_t a = 0; a < parts->count; a++)
-        for (uint32_t b = a + 1; b < parts->count; b++) {
-            const flr_part_entry *one = &parts->list[a], *other = &parts->list[b];
-            flr_gap gap = {.a = a, .b = b};
-            if (!is_wanted(def, one, other)) continue;
-            if (def->go_on && !def->go_on(def->context))
-                return flr_fail(error, FLR_CANCELLED, "stopped");
-            flr_result result =
-                flr_gap_measure(def->env, def->cache, one->shape->mesh, one->T_start,
-                                other->shape->mesh, other->T_start, def->within, &gap, error);
-            if (result != FLR_OK) return result;
-            if (gap.distance <= def->within) insert(gaps, capacity, count, &gap);
+    if (!find_pairs(def, &pairs))
+        result =
+            flr_fail(error, FLR_NO_MEMORY, "no memory for the gaps between %u parts", parts->count);
+    for (size_t i = 0; i < pairs.count && result == FLR_OK; i++) {
+        const flr_part_entry *one = &parts->list[pairs.list[i].a],
+                             *other = &parts->list[pairs.list[i].b];
+        flr_gap gap = {.a = pairs.list[i].a, .b = pairs.list[i].b};
+        if (def->go_on && !def->go_on(def->context)) {
+            result = flr_fail(error, FLR_CANCELLED, "stopped");
+            break;
         }
-    return FLR_OK;
+        result = flr_gap_measure(def->env, def->cache, one->shape->mesh, one->T_start,
+                                 other->shape->mesh, other->T_start, def->within, &gap, error);
+        if (result == FLR_OK && gap.distance <= def->within) insert(gaps, capacity, count, &gap);
+    }
+    free(pairs.list);
+    return result;
 }
 
 char *flr_gap_print(double distance, double error, char text[FLR_GAP_TEXT_SIZE])

@@ -120,6 +120,11 @@ static flr_result read_parts(flr_env *env, const flr_stage_def *def, flr_stage *
                          .apart = true,
                          .begin = begin_part,
                          .context = (void *)(uintptr_t)def};
+    // a world would refuse them, but only after all of them have been voxelized
+    if (def->scene->part_count > FLR_WORLD_PARTS)
+        return flr_fail(error, FLR_TOO_LARGE,
+                        "the scene has %zu parts, and at most %d can be simulated; leave some out",
+                        def->scene->part_count, FLR_WORLD_PARTS);
     return flr_part_list_read(&how, &stage->parts, error);
 }
 

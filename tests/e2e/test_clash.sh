@@ -89,6 +89,16 @@ says 'name the same file'
 jq '.parts[1].file = .parts[0].file | del(.parts[].pose)' cubes.json >twice.json
 expect 1 feeler clash twice.json --json
 json '.pairs[0] | .state == "overlap" and .volume > 9e-7'
+# 5,000 parts: their clashes are found, and what cannot be simulated is refused at once
+jq -n '{feeler: 1, name: "many", unit: "mm", parts: [range(5000) | {name: "p\(.)", file: "'"$(jq -r '.parts[0].file' cubes.json)"'",
+  pose: {position: [(. % 71) * 30, (. / 71 | floor) * 30, 0]}, moving: (. == 0)}]}' >many.json
+expect 0 feeler clash many.json --json
+json '.parts == 5000 and .checked == 12497500'
+expect 0 feeler info many.json --json
+json '.files[0].parts | length == 5000'
+expect 2 feeler run many.json --frames 1
+says '5000 parts, and at most 4096 can be simulated'
+
 # the benchmark: fewer parts; the door stops at the post
 expect 0 feeler bench clash --divide 20 --json
 json '.cases[0].parts == 50 and (.cases | length) == 3 and ([.cases[].rows[0].asked] | min) > 100'
