@@ -43,6 +43,11 @@ static flr_clash_list find(const flr_clash_part *parts, uint32_t count, double c
     return list;
 }
 
+static flr_clash_part solid(const flr_fit *fit, flr_pose T_world_part)
+{
+    return (flr_clash_part){.fit = fit, .T_world_part = T_world_part};
+}
+
 static void near(double value, double wanted, double tolerance)
 {
     if (!(fabs(value - wanted) <= tolerance)) fail_msg("%.9g is not %.9g", value, wanted);
@@ -63,7 +68,7 @@ static void states(void **state)
                  {0.009, FLR_CLASH_OVERLAP, 0, 0.001, 1e-7},
                  {0.005, FLR_CLASH_OVERLAP, 0, 0.005, 5e-7}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        flr_clash_part parts[2] = {{cube, at(1, 2, 3)}, {cube, at(1 + cases[i].x, 2, 3)}};
+        flr_clash_part parts[2] = {solid(cube, at(1, 2, 3)), solid(cube, at(1 + cases[i].x, 2, 3))};
         flr_clash_list list = find(parts, 2, 0.001, true);
         assert_int_equal(list.checked, 1);
         if (cases[i].state == FLR_CLASH_OK) {
@@ -78,7 +83,7 @@ static void states(void **state)
         flr_clash_list_free(&list);
     }
     // wholly inside, surfaces far apart
-    flr_clash_part within[2] = {{cube, at(0, 0, 0)}, {small, at(0.004, 0.004, 0.004)}};
+    flr_clash_part within[2] = {solid(cube, at(0, 0, 0)), solid(small, at(0.004, 0.004, 0.004))};
     flr_clash_list list = find(within, 2, 0, false);
     assert_int_equal(list.pair_count, 1);
     assert_int_equal(list.pairs[0].state, FLR_CLASH_OVERLAP);
@@ -97,7 +102,7 @@ static void one_in_place_of_other(void **state)
     for (int i = 0; i < 4; i++) {
         flr_fit *fit = i % 2 ? sheet : cube;
         flr_pose place = i < 2 ? at(1, 2, 3) : (flr_pose){{1, 2, 3}, turned};
-        flr_clash_part parts[2] = {{fit, place}, {fit, place}};
+        flr_clash_part parts[2] = {solid(fit, place), solid(fit, place)};
         parts[1].T_world_part.p.x += i == 2 ? 3e-6 : i == 3 ? 2e-5 : 0;
         flr_clash_list list = find(parts, 2, 0, false);
         assert_int_equal(list.pair_count, 1);
@@ -130,7 +135,7 @@ static void volume_of_a_piece(void **state)
     flr_error error;
     assert_ok(flr_mesh_create(&def, &mesh, &error), error);
     assert_ok(flr_fit_build(mesh, NULL, &fit, &error), error);
-    flr_clash_part parts[2] = {{block, at(0, 0, 0)}, {fit, at(0, 0, 0)}};
+    flr_clash_part parts[2] = {solid(block, at(0, 0, 0)), solid(fit, at(0, 0, 0))};
     flr_clash_list list = find(parts, 2, 0, false);
     assert_int_equal(list.pair_count, 1);
     assert_int_equal(list.pairs[0].state, FLR_CLASH_OVERLAP);
@@ -147,7 +152,7 @@ static void crossing_bars(void **state)
 {
     (void)state;
     flr_fit *one = fit_of(0.1, 0.001, 0.001), *other = fit_of(0.001, 0.1, 0.001);
-    flr_clash_part parts[2] = {{one, at(0, 0, 0)}, {other, at(0.0503, -0.0503, 0.0004)}};
+    flr_clash_part parts[2] = {solid(one, at(0, 0, 0)), solid(other, at(0.0503, -0.0503, 0.0004))};
     flr_clash_list list = find(parts, 2, 0, false);
     assert_int_equal(list.pair_count, 1);
     assert_int_equal(list.pairs[0].state, FLR_CLASH_OVERLAP);
@@ -193,9 +198,9 @@ static void no_missed_pair(void **state)
         const flr_pose stands = any_pose(&rng, 0.2);
         for (int i = 0; i < PARTS; i++) {
             shape[i] = (int)flr_test_random_below(&rng, SHAPES);
-            parts[i] = (flr_clash_part){fits[shape[i]], at(flr_test_random_range(&rng, 0, 0.1),
-                                                           flr_test_random_range(&rng, 0, 0.1),
-                                                           flr_test_random_range(&rng, 0, 0.1))};
+            parts[i] = solid(fits[shape[i]], at(flr_test_random_range(&rng, 0, 0.1),
+                                                flr_test_random_range(&rng, 0, 0.1),
+                                                flr_test_random_range(&rng, 0, 0.1)));
             placed[i] = parts[i];
             placed[i].T_world_part = flr_pose_mul(stands, parts[i].T_world_part);
         }
@@ -236,7 +241,7 @@ static void turned_parts_equal_brute_force(void **state)
         int shape[PARTS];
         for (int i = 0; i < PARTS; i++) {
             shape[i] = (int)flr_test_random_below(&rng, SHAPES);
-            parts[i] = (flr_clash_part){fits[shape[i]], any_pose(&rng, 0.03)};
+            parts[i] = solid(fits[shape[i]], any_pose(&rng, 0.03));
         }
         flr_clash_list list = find(parts, PARTS, clearance, false);
         for (uint32_t a = 0; a < PARTS; a++)
@@ -286,8 +291,8 @@ static void pairs_can_be_left_out(void **state)
 {
     (void)state;
     flr_fit *cube = fit_of(0.01, 0.01, 0.01);
-    flr_clash_part parts[3] = {
-        {cube, at(0, 0, 0)}, {cube, at(0.005, 0, 0)}, {cube, at(0.003, 0, 0)}};
+    flr_clash_part parts[3] = {solid(cube, at(0, 0, 0)), solid(cube, at(0.005, 0, 0)),
+                               solid(cube, at(0.003, 0, 0))};
     flr_clash_def def = flr_default_clash_def();
     flr_clash_list list;
     flr_error error;

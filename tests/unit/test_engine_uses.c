@@ -97,8 +97,8 @@ static void scenes_name_uses(void **state)
     assert_ok(flr_scene_parse("t.json", (const char *)printed.bytes, printed.size, &back, &error),
               error);
     for (int i = 0; i < 3; i++) {
-        assert_eq(scene->parts[i].use, i);
-        assert_eq(back->parts[i].use, i);
+        assert_int_equal(scene->parts[i].use, i);
+        assert_int_equal(back->parts[i].use, i);
     }
     flr_scene_destroy(scene);
     flr_scene_destroy(back);

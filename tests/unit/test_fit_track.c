@@ -274,7 +274,7 @@ static void check_bounds(both *p, flr_pose from, flr_pose to, uint32_t step, tig
             assert_le(begins, begin_at + 1e-12);
             assert_le(ends, end_at + 1e-12);
             t->all++;
-            t->sure += isfinite(l->sure[at]);
+            t->sure += isfinite(l->sure[at]) ? 1 : 0;
             assert_le((double)l->sure[at] - (double)end_query.odometer[i], ends + 1e-12);
             assert_le(fmin(begins, ends) - flr_fit_between(&q, e, i, travel, 0),
                       apart_at(p, e->patch, i, middle) + 1e-12);

@@ -168,8 +168,8 @@ static void the_exact_engine(void **state)
 {
     (void)state;
     const char *const texts[] = {"\"exact\"", "{ \"engine\": \"exact\" }",
-                                 "{ \"engine\": \"exact\", \"onset\": \"0.02mm\", "
-                                 "\"strength\": 2.5, \"overlap\": \"1mm\" }"};
+                                 ("{ \"engine\": \"exact\", \"onset\": \"0.02mm\", "
+                                  "\"strength\": 2.5, \"overlap\": \"1mm\" }")};
     const flr_scene_contact usual = flr_default_scene_contact();
     for (int i = 0; i < 3; i++) {
         char text[320];
