@@ -387,6 +387,7 @@ static void on_state(flr_share *s, const flr_session_event *event)
         uint32_t at = flr_share_find_coupling(s, part->part, event->member);
         if (at == FLR_WORLD_REMOTE_COUPLINGS) continue;
         compare_voxels(s, event->member, part);
+        s->couplings[at].T_world_part = part->T_world_part;
         flr_engine_coupling_sample sample = {
             .sent_ns = event->sent_ns,
             .T_world_part = part->T_world_part,
@@ -578,4 +579,16 @@ bool flr_share_part_at(const flr_share *s, uint32_t index, flr_share_part *part)
                              .ghost = p->ghost};
     memcpy(part->holders, entry->holders, sizeof part->holders);
     return true;
+}
+
+uint32_t flr_share_instances(const flr_share *s, flr_share_instance *instances, uint32_t capacity)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < FLR_WORLD_REMOTE_COUPLINGS && count < capacity; i++) {
+        const flr_shared_coupling *t = &s->couplings[i];
+        if (!t->used || t->rest || !t->diverged) continue;
+        instances[count++] = (flr_share_instance){
+            .part = s->parts[t->part].id, .member = t->member, .T_world_part = t->T_world_part};
+    }
+    return count;
 }

@@ -105,4 +105,15 @@ typedef struct flr_share_part {
 
 bool flr_share_part_at(const flr_share *share, uint32_t index, flr_share_part *part);
 
+/* Where a part is at another who holds it, while that instance and the one here have diverged. */
+typedef struct flr_share_instance {
+    flr_part_id part; /* of the engine */
+    uint16_t member;
+    flr_pose T_world_part;
+} flr_share_instance;
+
+/* Lists them; returns how many there are, at most `capacity`. */
+uint32_t flr_share_instances(const flr_share *share, flr_share_instance *instances,
+                             uint32_t capacity);
+
 #endif

@@ -35,6 +35,7 @@ typedef struct flr_shared_coupling {
     uint16_t member; /* 0: a rest */
     uint32_t number; /* of the rest, and where it is */
     flr_pose T_world_rest;
+    flr_pose T_world_part; /* of the instance there, as last heard */
     bool diverged;
     double put; /* last heard */
 } flr_shared_coupling;

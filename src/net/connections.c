@@ -15,7 +15,7 @@ enum { BUDGET = 512, QUICK_LOOKS = 16, BYES = 3 };
 
 flr_connections_def flr_default_connections_def(void)
 {
-    return (flr_connections_def){.most = 32,
+    return (flr_connections_def){.most = 64,
                                  .keepalive = 0.25,
                                  .silence = 2.5,
                                  .patience = 10,

@@ -38,7 +38,7 @@ enum {
     FLR_CONNECTIONS_WHY = 200,       /* of the reason given to flr_connections_close() */
     FLR_CONNECTIONS_MIN_TOKEN = 16,  /* characters of a token */
     FLR_CONNECTIONS_MAX_TOKEN = 256,
-    FLR_MAX_CONNECTIONS = 64
+    FLR_MAX_CONNECTIONS = 128
 };
 
 typedef struct flr_connections flr_connections;
@@ -50,7 +50,7 @@ typedef struct flr_connections_def {
      * by chance, as flr_access_make_token() does. */
     const char *token;
     uint32_t
-        most; /* connections at the same time, open or being called; 1 to FLR_MAX_CONNECTIONS; 32 */
+        most; /* connections at the same time, open or being called; 1 to FLR_MAX_CONNECTIONS; 64 */
     double keepalive; /* s without having sent anything, then an empty packet goes out; 0.25 */
     double silence;   /* s without hearing anything, then a connection is closed; 2.5 */
     double patience;  /* s that a call is repeated before it is given up; 10 */

@@ -12,8 +12,9 @@ enum {
     FLR_CLIENT_SESSION_UPLOADS = 4,
     FLR_CLIENT_SESSION_NEAR_PARTS = 64, /* whose voxels were shown last */
     FLR_HUB_QUESTIONS = 256,            /* questions that workers are at */
-    FLR_HUB_GUEST_HANDS = 256,          /* as the table of messages has it */
-    FLR_HUB_GUEST_PARTS = 4096
+    FLR_HUB_GUEST_HANDS = 512,          /* as the table of messages has it */
+    FLR_HUB_GUEST_PARTS = 4096,
+    FLR_HUB_GUEST_INSTANCES = 64
 };
 
 /* a frame that waits to be sent */
@@ -119,6 +120,7 @@ struct flr_hub {
     int64_t people_at; /* when they were */
     flr_wire_guest_hand guest_hands[FLR_HUB_GUEST_HANDS];
     flr_wire_guest_part guest_parts[FLR_HUB_GUEST_PARTS];
+    flr_wire_guest_instance guest_instances[FLR_HUB_GUEST_INSTANCES];
     int64_t news_at;          /* when the present second of news began */
     uint32_t news;            /* sent in it */
     uint32_t news_left_out;   /* … and left out */

@@ -147,6 +147,17 @@ static uint32_t gather_parts(flr_hub *hub)
     return count;
 }
 
+static uint32_t gather_instances(flr_hub *hub)
+{
+    flr_share_instance found[FLR_HUB_GUEST_INSTANCES];
+    uint32_t count = flr_share_instances(hub->share, found, FLR_HUB_GUEST_INSTANCES);
+    for (uint32_t i = 0; i < count; i++)
+        hub->guest_instances[i] = (flr_wire_guest_instance){.part = found[i].part.index,
+                                                            .member = found[i].member,
+                                                            .T_world_part = found[i].T_world_part};
+    return count;
+}
+
 size_t flr_client_session_guests(flr_client_session *session, void *bytes, size_t capacity)
 {
     flr_hub *hub = session->hub;
@@ -156,7 +167,9 @@ size_t flr_client_session_guests(flr_client_session *session, void *bytes, size_
     message.as.guests = (flr_msg_guests){.hands = hub->guest_hands,
                                          .hands_count = gather_hands(hub),
                                          .parts = hub->guest_parts,
-                                         .parts_count = gather_parts(hub)};
+                                         .parts_count = gather_parts(hub),
+                                         .instances = hub->guest_instances,
+                                         .instances_count = gather_instances(hub)};
     bool some = message.as.guests.hands_count || message.as.guests.parts_count;
     /* report once that there are none any more */
     if (!some && !session->guests_shown) return 0;

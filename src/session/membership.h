@@ -19,7 +19,7 @@
 #include "protocol/messages.h"
 
 enum {
-    FLR_SESSION_MEMBERS = 32,
+    FLR_SESSION_MEMBERS = 64,
     FLR_SESSION_PARTS = 256,  /* held, or not at their places everywhere */
     FLR_SESSION_HOLDERS = 16, /* of one part */
     /* of all parts together, so that a membership fits one message */

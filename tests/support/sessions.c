@@ -158,7 +158,7 @@ void flr_test_sessions_end(flr_test_sessions *s)
 static void check_owners(flr_test_sessions *s)
 {
     for (uint32_t part = 0; part < FLR_TEST_SESSION_PARTS; part++) {
-        flr_epoch epochs[FLR_TEST_SESSION_SITES];
+        flr_epoch epochs[FLR_TEST_SESSION_CAPACITY];
         uint32_t count = 0;
         for (uint32_t i = 0; i < s->count; i++) {
             const flr_test_session *t = &s->sites[i];

@@ -14,7 +14,8 @@
 #include "session/session.h"
 #include "support/shared.h"
 
-enum { FLR_TEST_SESSION_SITES = 5, FLR_TEST_SESSION_PARTS = 4 };
+/* SITES: as many as sessions by chance have; some have more */
+enum { FLR_TEST_SESSION_SITES = 5, FLR_TEST_SESSION_CAPACITY = 36, FLR_TEST_SESSION_PARTS = 4 };
 #define FLR_TEST_SESSION_TOKEN "a-token-of-24-characters"
 
 typedef struct flr_test_session {
@@ -37,7 +38,7 @@ typedef struct flr_test_sessions {
     flr_sim *sim;
     flr_test_random random;
     uint32_t count;
-    flr_test_session sites[FLR_TEST_SESSION_SITES];
+    flr_test_session sites[FLR_TEST_SESSION_CAPACITY];
     bool busy; /* users take parts */
     uint64_t seed;
     uint32_t grabs, takeovers;

@@ -241,7 +241,7 @@ static void test_full(void **state)
         membership.epoch = (flr_epoch){1, 1};
         for (uint16_t m = 1; m <= members; m++) assert_true(flr_membership_add(&membership, m, m));
         uint32_t most = flr_membership_max_parts(&membership);
-        assert_ge(most, 128);
+        assert_ge(most, 64);
         assert_le(most, FLR_SESSION_PARTS);
         for (uint32_t part = 0; part < most; part++)
             flr_membership_release(&membership, 1, part, flr_pose_identity());

@@ -45,6 +45,31 @@ static void test_join_and_leave(void **state)
     flr_test_sessions_end(&s);
 }
 
+/* More members than 32, all connected with all; the part that the last one holds is everybody's knowledge. */
+static void test_many_members(void **state)
+{
+    (void)state;
+    enum { MANY = FLR_TEST_SESSION_CAPACITY };
+    static flr_test_sessions s;
+    flr_test_sessions_begin(&s, 8, &flr_test_lan, MANY);
+    flr_test_sessions_join(&s);
+    for (int i = 0; i < 40 && flr_test_session_members(&s.sites[1]) < MANY; i++)
+        flr_test_sessions_pass(&s, 0.25);
+    flr_test_sessions_pass(&s, 1);
+    flr_session_hold(s.sites[MANY - 1].session, 2);
+    flr_test_sessions_pass(&s, 0.5);
+    for (uint32_t i = 0; i < MANY; i++) {
+        flr_session_person person;
+        flr_membership_part entry;
+        assert_int_equal(flr_test_session_members(&s.sites[i]), MANY);
+        for (uint32_t k = 0; flr_session_person_at(s.sites[i].session, k, &person); k++)
+            assert_true(person.self || person.direct);
+        assert_true(flr_session_part(s.sites[i].session, 2, &entry));
+        assert_int_equal(flr_membership_owner(&entry), flr_session_self(s.sites[MANY - 1].session));
+    }
+    flr_test_sessions_end(&s);
+}
+
 /* A name that does not fit is cut between characters, also where a number is put behind it; one that is no text is mended.
  * No message takes another, and who sent it would wait to be let in for ever. */
 static void test_odd_names(void **state)
@@ -382,11 +407,17 @@ static void test_another_scene(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_join_and_leave),  cmocka_unit_test(test_odd_names),
-        cmocka_unit_test(test_waits_for_scene), cmocka_unit_test(test_interrupted_join),
-        cmocka_unit_test(test_two_hold_one),    cmocka_unit_test(test_takeover),
-        cmocka_unit_test(test_partition),       cmocka_unit_test(test_one_number_twice),
-        cmocka_unit_test(test_watcher),         cmocka_unit_test(test_relay),
+        cmocka_unit_test(test_join_and_leave),
+        cmocka_unit_test(test_many_members),
+        cmocka_unit_test(test_odd_names),
+        cmocka_unit_test(test_waits_for_scene),
+        cmocka_unit_test(test_interrupted_join),
+        cmocka_unit_test(test_two_hold_one),
+        cmocka_unit_test(test_takeover),
+        cmocka_unit_test(test_partition),
+        cmocka_unit_test(test_one_number_twice),
+        cmocka_unit_test(test_watcher),
+        cmocka_unit_test(test_relay),
         cmocka_unit_test(test_another_scene),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

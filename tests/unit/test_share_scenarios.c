@@ -194,6 +194,62 @@ static void test_third_meets_what_two_carry(void **state)
     flr_test_sites_end(&s);
 }
 
+/* Moves a hand through places, one after the other. */
+static void lead_through(flr_test_sites *s, uint32_t site, const flr_vec3 *way, uint32_t count)
+{
+    flr_test_site *at = &s->sites[site];
+    for (uint32_t i = 0; i < count; i++) {
+        at->to = way[i];
+        while (flr_vec3_distance(at->at, at->to) > 1e-9) flr_test_sites_pass(s, 0.01);
+    }
+}
+
+/* Something comes between two instances of a part while the network is interrupted: each side shows the instance of the other
+ * (McNeely 2005, section 6.1) until they are together again. */
+static void test_diverged(void **state)
+{
+    (void)state;
+    flr_test_sites s;
+    flr_share_instance there[4];
+    flr_pose pose;
+    flr_test_sites_begin(&s, 11, &flr_test_lan, 2, 1000);
+    flr_test_sites_open(&s);
+    take(&s.sites[0], 1);
+    take(&s.sites[1], 1);
+    flr_test_sites_pass(&s, 0.5);
+    assert_int_equal(flr_share_instances(s.sites[0].share, there, 4), 0);
+    const flr_vec3 down[] = {{-0.05, 0, 0.01}}, up[] = {{-0.05, 0, -0.03}},
+                   below[] = {{-0.2, 0, 0.05}, {-0.2, 0, -0.06}, {-0.05, 0, -0.06}},
+                   back[] = {{-0.2, 0, -0.06}, {-0.2, 0, 0.06}, {-0.05, 0, 0.06}};
+    flr_sim_set_group(s.sites[1].env, 1);
+    lead_through(&s, 1, below, 3);
+    flr_sim_heal(s.sim);
+    lead_through(&s, 0, down, 1);
+    lead_through(&s, 1, up, 1);
+    for (uint32_t k = 0; k < 2; k++)
+        for (int i = 0; i < 100 && !flr_share_instances(s.sites[k].share, there, 4); i++)
+            flr_test_sites_pass(&s, 0.05);
+    for (uint32_t i = 0; i < 2; i++) {
+        const flr_session *other = flr_share_session(s.sites[1 - i].share);
+        assert_int_equal(flr_share_instances(s.sites[i].share, there, 4), 1);
+        assert_int_equal(there[0].member, flr_session_self(other));
+        assert_true(flr_test_site_pose(&s.sites[1 - i], 1, &pose));
+        assert_lt(flr_vec3_distance(pose.p, there[0].T_world_part.p), 1e-3);
+        assert_true(flr_test_site_pose(&s.sites[i], 1, &pose));
+        assert_gt(fabs(pose.p.z - there[0].T_world_part.p.z), 0.03);
+    }
+    lead_through(&s, 1, back, 3);
+    lead_through(&s, 0, back + 2, 1);
+    for (uint32_t k = 0; k < 2; k++)
+        for (int i = 0; i < 100 && flr_share_instances(s.sites[k].share, there, 4); i++)
+            flr_test_sites_pass(&s, 0.05);
+    assert_int_equal(flr_share_instances(s.sites[0].share, there, 4), 0);
+    assert_int_equal(flr_share_instances(s.sites[1].share, there, 4), 0);
+    s.sites[0].press = s.sites[1].press = false;
+    assert_lt(await_agreed(&s), 5);
+    flr_test_sites_end(&s);
+}
+
 /* Parts that fall: who leads tells where they lie, and they lie still everywhere. */
 static void test_free_parts(void **state)
 {
@@ -401,7 +457,7 @@ int main(void)
         cmocka_unit_test(test_both_hold),   cmocka_unit_test(test_third_meets_what_two_carry),
         cmocka_unit_test(test_free_parts),  cmocka_unit_test(test_undo_while_held),
         cmocka_unit_test(test_parameters),  cmocka_unit_test(test_more_than_ties),
-        cmocka_unit_test(test_full_roll),
+        cmocka_unit_test(test_full_roll),   cmocka_unit_test(test_diverged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

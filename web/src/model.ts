@@ -42,7 +42,7 @@ export class Model {
   /** members of a shared session, by number; empty: the session is not shared */
   readonly people = new Map<number, message_person>();
   /** hands of others, and what they hold */
-  guests: message_guests = { hands: [], parts: [] };
+  guests: message_guests = { hands: [], parts: [], instances: [] };
   /** the part that was clicked or held last: keys, clearance and overlays are about it */
   selected: number = NONE;
   wants: Wants = { contacts: true, proximity: true, voxels: false };
@@ -121,7 +121,7 @@ export class Model {
     this.recordings.clear();
     this.jobs.clear();
     this.people.clear();
-    this.guests = { hands: [], parts: [] };
+    this.guests = { hands: [], parts: [], instances: [] };
     this.on_people.emit();
     this.watch();
     for (const name of ['parameters_ask', 'devices_ask', 'recordings_ask'] as const)

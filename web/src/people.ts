@@ -1,5 +1,5 @@
 // A shared session: who is in it, their hands in the picture, and what is not as it should be with parts that they hold.
-import { Group, Mesh, MeshBasicMaterial, SphereGeometry, TorusGeometry } from 'three';
+import { Group, LineBasicMaterial, LineSegments, Mesh, MeshBasicMaterial, SphereGeometry, TorusGeometry } from 'three';
 import type { Eye } from './camera.ts';
 import { by_id, h, text } from './dom.ts';
 import type { Model } from './model.ts';
@@ -7,6 +7,14 @@ import { guest_bit, person_bit, type guest_part, type message_guests, type messa
 import { set_pose, type Stage } from './scene.ts';
 import { Signal } from './signal.ts';
 import { digits } from './units.ts';
+
+/** a part as it is at somebody else who holds it, where something is caught between there and here */
+interface Instance {
+  group: Group;
+  mesh: number;
+  colour: number;
+  materials: (MeshBasicMaterial | LineBasicMaterial)[];
+}
 
 interface Drawn {
   group: Group;
@@ -45,6 +53,7 @@ export class People {
   /** hands of others are elsewhere: a picture is due */
   readonly moved = new Signal<void>();
   private drawn = new Map<string, Drawn>();
+  private instances = new Map<string, Instance>();
   private rows = new Map<number, { row: HTMLElement; swatch: HTMLElement; name: HTMLElement; role: HTMLElement; line: HTMLElement }>();
   private labels = by_id('guests');
   private last = 0;
@@ -61,6 +70,11 @@ export class People {
       hand.T_world_hand.q.forEach((value, i) => (sum += value * (k + 1.71 * i + 1)));
     });
     for (const part of guests.parts) sum += part.bits + 0.1 * part.member + 0.01 * part.part;
+    for (const one of guests.instances ?? []) {
+      sum += 1 + 0.1 * one.member + 0.01 * one.part;
+      one.T_world_part.p.forEach((value, i) => (sum += value * (1.19 * i + 1)));
+      one.T_world_part.q.forEach((value, i) => (sum += value * (1.53 * i + 1)));
+    }
     if (sum === this.last) return;
     this.last = sum;
     this.moved.emit();
@@ -89,7 +103,51 @@ export class People {
       drawn.label.style.transform = `translate(${Math.round(x - box.left + 14)}px, ${Math.round(y - box.top - 22)}px)`;
     }
     for (const [key, drawn] of this.drawn) if (!seen.has(key)) this.drop(key, drawn);
+    this.update_instances();
     this.tell();
+  }
+
+  /** parts that have diverged, transparent, where others have them and in their colours */
+  private update_instances(): void {
+    const seen = new Set<string>();
+    for (const one of this.model.guests.instances ?? []) {
+      const person = this.model.people.get(one.member);
+      const shape = this.stage.parts.get(one.part)?.shape;
+      const mesh = this.model.parts.get(one.part)?.mesh ?? -1;
+      if (!person || !shape) continue;
+      const key = `${one.member}/${one.part}`;
+      seen.add(key);
+      let drawn = this.instances.get(key);
+      if (drawn && (drawn.colour !== person.colour || drawn.mesh !== mesh)) {
+        this.drop_instance(key, drawn);
+        drawn = undefined;
+      }
+      if (!drawn) {
+        const surface = new MeshBasicMaterial({ color: person.colour, transparent: true, opacity: 0.3, depthWrite: false });
+        const edges = new LineBasicMaterial({ color: person.colour, transparent: true, opacity: 0.7 });
+        const group = new Group();
+        for (const piece of shape.pieces) {
+          group.add(new Mesh(piece.geometry, surface));
+          if (piece.lines) group.add(new LineSegments(piece.lines, edges));
+        }
+        this.stage.scene.add(group);
+        this.instances.set(key, (drawn = { group, mesh, colour: person.colour, materials: [surface, edges] }));
+      }
+      set_pose(drawn.group, one.T_world_part);
+    }
+    for (const [key, drawn] of this.instances) if (!seen.has(key)) this.drop_instance(key, drawn);
+  }
+
+  /** its geometry is the part's own */
+  private drop_instance(key: string, drawn: Instance): void {
+    this.stage.scene.remove(drawn.group);
+    for (const material of drawn.materials) material.dispose();
+    this.instances.delete(key);
+  }
+
+  /** what is drawn of them, for tests */
+  get diverged(): string[] {
+    return [...this.instances.keys()];
   }
 
   private make(colour: number): Drawn {
