@@ -191,6 +191,8 @@ static bool begin(flr_query *q, const flr_contact_pair *pair, flr_pose T_world_s
     q->slack = rounding(q);
     q->reach = q->frame.force_mark - 1.0; /* the near layer: one beyond the force layer */
     q->memory = NULL;
+    q->keep = false;
+    q->moved = 0;
     q->moving = !is_zero(params->motion.linear) || !is_zero(params->motion.angular);
     q->job = (flr_scan_job){.slack = q->slack,
                             .force_mark = q->frame.force_mark,
@@ -348,6 +350,8 @@ void flr_contact_query(flr_contact_pair *pair, flr_pose T_world_shell, flr_pose 
     if (pair->memory.rooms && params->cull && !q.frame.awareness) {
         flr_chunk_memory_follow(pair->memory.rooms, &q);
         q.memory = pair->memory.rooms;
+        q.keep = true;
+        q.moved = q.memory->moved;
     } else if (pair->memory.rooms) {
         pair->memory.rooms->known = false;
     }
@@ -368,7 +372,7 @@ void flr_contact_query(flr_contact_pair *pair, flr_pose T_world_shell, flr_pose 
 }
 
 bool flr_contact_visit(flr_contact_pair *pair, flr_pose T_world_shell, flr_pose T_world_voxmap,
-                       double displacement, uint32_t limit,
+                       double displacement, uint32_t limit, flr_chunk_memory *rooms, double ahead,
                        void (*visit)(void *context, uint32_t chunk, uint32_t point,
                                      flr_label label),
                        void *context, uint64_t *tested)
@@ -384,6 +388,10 @@ bool flr_contact_visit(flr_contact_pair *pair, flr_pose T_world_shell, flr_pose 
         return false;
     q.job.judged = false; /* all that touch, whether they press or not */
     q.reach -= 1;         /* and none before them */
+    if (rooms && rooms->known && rooms->around == q.around) {
+        q.memory = rooms;
+        q.moved = rooms->moved + ahead + flr_larger(0, q.reach - rooms->reach);
+    }
     scratch->visit = visit;
     scratch->context = context;
     for (uint32_t i = 0; i < pair->def.shell->hyper_count; i++) {

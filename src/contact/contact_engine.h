@@ -18,6 +18,8 @@ typedef struct flr_query {
     flr_scan_job job; /* what all chunks have in common */
     bool moving;      /* there may be something to brake */
     flr_chunk_memory *memory; /* what is known of the shell's chunks; NULL: nothing */
+    bool keep;                /* … and what this query finds is kept there */
+    double moved;             /* voxels: as of the memory; where it is not kept, from there on */
 } flr_query;
 
 /* what came out for a hyperchunk of the shell, or for several */
@@ -30,7 +32,7 @@ typedef struct flr_partial {
 /* Points of a shell chunk that a query found near, as bits. Words beyond the chunk's points stand for nothing. */
 typedef struct flr_near_chunk {
     uint32_t chunk;
-    uint16_t touch[FLR_SCAN_WORDS]; /* in the force layer or deeper, and unsure ones */
+    uint16_t touch[FLR_SCAN_WORDS]; /* in the force layer or deeper */
     uint16_t near[FLR_SCAN_WORDS];  /* in the layer before it */
 } flr_near_chunk;
 
@@ -62,7 +64,7 @@ typedef struct flr_scratch {
     flr_contact *contacts;          /* [capacity] */
     uint32_t capacity;
     uint32_t listed; /* contacts of this query, where several threads work */
-    /* gets the points that touch or may do so, in place of the sums; NULL: nobody asks */
+    /* gets the points that touch, in place of the sums; NULL: nobody asks */
     void (*visit)(void *context, uint32_t chunk, uint32_t point, flr_label label);
     void *context;
     flr_near_notes *notes; /* where near points are noted; NULL: nowhere */
@@ -117,10 +119,11 @@ static inline void flr_pair_memory_use_notes(flr_pair_memory *memory, flr_near_n
     memory->own_notes.known = false; /* its chunks may be others' from now on */
 }
 
-/* Visits every point whose voxel has a mark from 1 to `limit` in the surface field, and some that have not, in the shell's
- * order; false: marks do not reach so far. The poses make sense. */
+/* Visits every point whose voxel has a mark from 1 to `limit` in the surface field, in the shell's order; false: marks do not
+ * reach so far. The poses make sense. `rooms` may be NULL; else what it knows helps: no point is farther than `ahead` voxels
+ * from where it was at the last query. */
 bool flr_contact_visit(flr_contact_pair *pair, flr_pose T_world_shell, flr_pose T_world_voxmap,
-                       double displacement, uint32_t limit,
+                       double displacement, uint32_t limit, flr_chunk_memory *rooms, double ahead,
                        void (*visit)(void *context, uint32_t chunk, uint32_t point,
                                      flr_label label),
                        void *context, uint64_t *tested);

@@ -24,6 +24,7 @@ typedef struct hyper_work {
     double most_here; /* voxels: of this chunk, likewise */
     uint32_t least;   /* mark met in this chunk, less 1 */
     bool any;         /* points were looked at */
+    bool known_far;   /* none of the chunk's points can be in reach */
 } hyper_work;
 
 /* ---- adding up ---- */
@@ -121,6 +122,8 @@ static void look_again(hyper_work *w, const flr_flat_field *field, uint32_t i)
         hits->near_count++;
         hits->near[i / 16] |= bit;
         if (!flr_contact_needs_stencil(frame, mark)) return;
+    } else {
+        hits->touch[i / 16] |= bit;
     }
     hits->press[i / 16] |= bit;
     hits->marks[i] = (uint8_t)mark;
@@ -136,7 +139,7 @@ static void visit_hits(hyper_work *w, uint32_t from, uint32_t to)
 {
     const flr_scan_hits *hits = &w->scratch->hits;
     for (uint32_t word = from / 16; word < (to + 15) / 16; word++)
-        for (uint32_t rest = hits->touch[word] | hits->unsure[word]; rest; rest &= rest - 1)
+        for (uint32_t rest = hits->touch[word]; rest; rest &= rest - 1)
             visit(w, word * 16 + (uint32_t)__builtin_ctz(rest));
 }
 
@@ -147,8 +150,7 @@ static void note_hits(hyper_work *w, uint32_t points)
     const flr_scan_hits *hits = &w->scratch->hits;
     const uint32_t words = (points + 15) / 16;
     uint32_t any = 0;
-    for (uint32_t word = 0; word < words; word++)
-        any |= hits->touch[word] | hits->unsure[word] | hits->near[word];
+    for (uint32_t word = 0; word < words; word++) any |= hits->touch[word] | hits->near[word];
     if (!any) return;
     if (notes->count == notes->capacity) {
         notes->taking = false;
@@ -157,21 +159,26 @@ static void note_hits(hyper_work *w, uint32_t points)
     }
     flr_near_chunk *to = &notes->chunks[notes->count++];
     for (uint32_t word = 0; word < words; word++) {
-        to->touch[word] = hits->touch[word] | hits->unsure[word];
+        to->touch[word] = hits->touch[word];
         to->near[word] = hits->near[word];
     }
     to->chunk = w->chunk;
 }
 
+/* Makes sure of the unsure ones. */
+static void make_sure(hyper_work *w, const flr_flat_field *field, uint32_t from, uint32_t to)
+{
+    const flr_scan_hits *hits = &w->scratch->hits;
+    for (uint32_t word = from / 16; word < (to + 15) / 16; word++)
+        for (uint32_t rest = hits->unsure[word]; rest; rest &= rest - 1)
+            look_again(w, field, word * 16 + (uint32_t)__builtin_ctz(rest));
+}
+
 /* Takes what touches and what is near, in the order of the points. */
-static void take_hits(hyper_work *w, const flr_flat_field *field, uint32_t from, uint32_t to)
+static void take_hits(hyper_work *w, uint32_t from, uint32_t to)
 {
     flr_scan_hits *hits = &w->scratch->hits;
     const uint32_t begin = from / 16, end = (to + 15) / 16;
-    w->least = hits->least < w->least ? hits->least : w->least;
-    for (uint32_t word = begin; word < end; word++)
-        for (uint32_t rest = hits->unsure[word]; rest; rest &= rest - 1)
-            look_again(w, field, word * 16 + (uint32_t)__builtin_ctz(rest));
     w->part->sums.near += hits->near_count;
     /* with force layer 0 a penetration comes before contact; deeper marks than that count, too */
     w->part->sums.penetrations += hits->deep_count;
@@ -355,6 +362,9 @@ static void scan_group(hyper_work *w, flr_scan_job *job, const int32_t low[3], f
     flr_scan_hits *hits = &w->scratch->hits;
     if (job->order && cut(field, low, job->order, w->scratch->local) && q->reach != INFINITY)
         return;
+    w->part->tested += to - from;
+    if (w->known_far)
+        return; /* counted all the same: a budget must not depend on what is remembered */
     job->local = w->scratch->local;
     job->planes = field->planes;
     job->shift = (unsigned)__builtin_ctz(field->bits);
@@ -368,12 +378,13 @@ static void scan_group(hyper_work *w, flr_scan_job *job, const int32_t low[3], f
         q->kernel->scan(job, hits);
     else
         doubt(hits, from, to); /* too large for a table, or for single precision */
-    w->part->tested += to - from;
+    w->least = hits->least < w->least ? hits->least : w->least;
+    make_sure(w, field, from, to);
     if (w->scratch->notes) note_hits(w, to); /* then all labels look at one field */
     if (w->scratch->visit)
         visit_hits(w, from, to);
     else
-        take_hits(w, field, from, to);
+        take_hits(w, from, to);
 }
 
 /* A chunk near a face may still be far from every edge or vertex; but inside, every field has a mark. */
@@ -455,11 +466,10 @@ static bool far_chunk(hyper_work *w)
 /* Is the chunk still too far away to matter, by what it was when it was looked at last? */
 static bool still_far(hyper_work *w, uint32_t chunk)
 {
-    const flr_chunk_memory *memory = w->q->memory;
-    const flr_chunk_room room = memory->chunks[chunk];
-    if (!(memory->moved <= (double)room.until)) return false;
-    double gap = (double)room.until - memory->moved + w->q->reach,
-           most = (double)room.most + memory->moved;
+    const flr_chunk_room room = w->q->memory->chunks[chunk];
+    const double moved = w->q->moved;
+    if (!(moved <= (double)room.until)) return false;
+    double gap = (double)room.until - moved + w->q->reach, most = (double)room.most + moved;
     if (gap < w->part->least) w->part->least = gap;
     if (most < w->most) w->most = most;
     return true;
@@ -491,9 +501,10 @@ static void look_at_chunk(hyper_work *w, uint32_t *least)
     w->least = UINT32_MAX;
     w->most_here = INFINITY;
     bool far = q->reach != INFINITY && far_chunk(w);
+    w->known_far = q->memory && !q->keep && still_far(w, w->chunk);
     if (!far) scan_chunk(w);
     if (w->least < *least) *least = w->least;
-    if (q->memory) keep_room(w, far);
+    if (q->keep) keep_room(w, far);
 }
 
 /* Lists the chunks, of `count` from `first` on, that are to be looked at. */
@@ -502,7 +513,7 @@ static uint32_t list_chunks(hyper_work *w, uint32_t first, uint32_t count)
     uint16_t *list = w->scratch->list;
     uint32_t listed = 0;
     for (uint32_t i = 0; i < count; i++)
-        if (!w->q->memory || !still_far(w, first + i)) list[listed++] = (uint16_t)i;
+        if (!w->q->keep || !still_far(w, first + i)) list[listed++] = (uint16_t)i;
     return listed;
 }
 

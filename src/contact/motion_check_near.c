@@ -240,6 +240,16 @@ static bool remembers(const flr_motion_check_memory *memory, const flr_motion_ch
            memcmp(&memory->T_world_voxmap, &T_world_voxmap, sizeof T_world_voxmap) == 0;
 }
 
+/* Is what is known of the chunks from where the motion begins? */
+static bool fits(const flr_chunk_memory *rooms, const flr_motion_check *m)
+{
+    if (!rooms || !rooms->known) return false;
+    const float *c = m->pair.shell->centre;
+    const flr_vec3 centre = flr_contact_voxels(&m->frame, (double)c[0], (double)c[1], (double)c[2]);
+    return memcmp(&centre, &rooms->centre, sizeof centre) == 0 &&
+           memcmp(&m->frame.rotation, &rooms->rotation, sizeof rooms->rotation) == 0;
+}
+
 bool flr_motion_check_slowly(flr_motion_check *m, flr_contact_pair *pair, flr_pose_span shell,
                              flr_pose_span voxmap, double displacement)
 {
@@ -278,8 +288,10 @@ bool flr_motion_check_slowly(flr_motion_check *m, flr_contact_pair *pair, flr_po
     m->memory = memory;
     memory->known = false;
     memory->count = 0;
-    if (!flr_contact_visit(pair, T_shell, T_voxmap, displacement, near, advance_visited, m,
-                           &m->scanned))
+    flr_chunk_memory *rooms = fits(of_pair->rooms, m) ? of_pair->rooms : NULL;
+    const double ahead = m->travel > 1 ? m->travel / 2 + FLR_MOTION_CHECK_CLIP : 0;
+    if (!flr_contact_visit(pair, T_shell, T_voxmap, displacement, near, rooms, ahead,
+                           advance_visited, m, &m->scanned))
         return false;
     memory->known = m->memory != NULL;
     memory->shell = m->pair.shell;

@@ -90,7 +90,8 @@ class Client:
 
 
 RECORD_START, RECORD_STOP, LOAD, UPLOAD, UPLOAD_BYTES, VOXELIZE, SAVE = 80, 81, 88, 89, 90, 94, 99
-PING, PONG, SCENE, PART, STATE_ASK, STATE = 8, 9, 16, 17, 35, 32
+PING, PONG, WATCH, SCENE, PART, STATE_ASK, STATE = 8, 9, 13, 16, 17, 35, 32
+WATCHER, WANT_STATE = 2, 1
 
 
 def text(words):
@@ -110,6 +111,14 @@ if __name__ == "__main__":
             client.expect(PONG)
             time.sleep(0.2)
         print("stayed")
+    elif what == "watchers":  # so many at once besides this one; each gets states; prints how many
+        crowd = [Client(int(sys.argv[1]), role=WATCHER) for _ in range(int(sys.argv[3]))]
+        for one in crowd:
+            one.send(WATCH, struct.pack("<II", WANT_STATE, 60), 1)
+        for one in crowd:
+            for _ in range(3):
+                one.expect(STATE)
+        print(len(crowd))
     elif what == "wait":  # pings, one after the other, while a scene is loaded and its voxels are made
         # prints how many were answered, how long one waited at worst and how long it all took, in ms
         began = time.monotonic()

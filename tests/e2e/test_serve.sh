@@ -36,6 +36,12 @@ says "127.0.0.1:$port"
 says '--port 0'
 ends TERM 0
 [ -s "$scratch/serve.err" ] && fail "stderr: $(cat "$scratch/serve.err")" || pass
+# 128 watchers at once, and no more than may come
+serve ball/scene.json --clients 130
+waits 'is loaded' "$scratch/serve.out"
+[ "$(python3 "$client" "$port" watchers 128)" = 128 ] && pass || fail "128 watchers do not all get states"
+python3 "$client" "$port" watchers 140 >"$scratch/out" 2>&1 && fail "more clients than 130" || pass
+ends TERM 0
 serve --seconds 1800
 # its terminal is gone; under nohup that is ignored
 [ $((0x$(sed -n 's/^SigIgn:\t//p' /proc/$$/status) & 1)) = 0 ] && ends HUP 0 || ends TERM 0

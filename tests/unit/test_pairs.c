@@ -193,8 +193,32 @@ static void give_parts(const kit *k, flr_pairs *pairs, const flr_pose *poses)
     }
 }
 
-/* Slow motion with a jump and a change of shape now and then: what is remembered of chunks changes no contact, saves most of the
- * points, and so do threads that share the pairs. The bounds stay bounds. */
+/* Motions from here of up to a few voxels: what is remembered changes neither how far they are free nor what that costs. */
+static void check_ways(flr_test_random *random, flr_pairs *a, flr_pairs *b, const flr_pose *poses,
+                       uint32_t *stops)
+{
+    uint32_t count;
+    const flr_pair_result *results = flr_pairs_results(a, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const flr_pair pair = results[i].pair;
+        const flr_pose by = flr_test_random_pose(random, 0.0005 * (1 + i % 6));
+        flr_pose to = poses[pair.shell];
+        to.p = flr_vec3_add(to.p, by.p);
+        flr_motion_check_params params = flr_default_motion_check_params();
+        params.unchecked = 0;
+        params.margin = i % 2 ? 0.875 : 0;
+        flr_motion_check_result one, two;
+        flr_pairs_check_motion(a, pair, to, poses[pair.voxmap], &params, &one);
+        flr_pairs_check_motion(b, pair, to, poses[pair.voxmap], &params, &two);
+        assert_true(one.fraction == two.fraction);
+        assert_int_equal(one.stopped, two.stopped);
+        assert_eq(one.spent, two.spent);
+        *stops += one.stopped;
+    }
+}
+
+/* Slow motion with a jump and a change of shape now and then: what is remembered of chunks changes no contact and no check of a
+ * motion, saves most of the points, and so do threads that share the pairs. The bounds stay bounds. */
 static void remembers(void **state)
 {
     const kit *k = *state;
@@ -210,7 +234,7 @@ static void remembers(void **state)
     flr_error error;
     for (uint32_t i = 0; i < PARTS; i++) may_move[i] = i % 3 != 0;
     assert_ok(flr_pairs_make_coherent(coherent, may_move, 1000, &error), error);
-    uint32_t limits = 0;
+    uint32_t limits = 0, stops = 0;
     uint64_t touching = 0, apart = 0, seldom = 0, often = 0;
     for (int frame = 0; frame < 120; frame++) {
         for (uint32_t i = 0; i < PARTS; i++) {
@@ -233,6 +257,7 @@ static void remembers(void **state)
         assert_same(slow, shared);
         assert_same(slow, coherent);
         if (frame % 8 == 0) compare(k, slow, poses, 0.006, &touching, &apart);
+        check_ways(&random, slow, fresh, poses, &stops);
         uint32_t count;
         const flr_pair_result *now = flr_pairs_results(slow, &count),
                               *anew = flr_pairs_results(fresh, &count);
@@ -249,6 +274,7 @@ static void remembers(void **state)
     assert_gt(touching, 50);
     assert_lt(4 * seldom, 3 * often);
     assert_gt(limits, 1000);
+    assert_gt(stops, 200);
     flr_pairs_reset_coherent(coherent);
     flr_pairs_destroy(coherent);
     flr_pairs_destroy(slow);
