@@ -15,6 +15,7 @@
 #include "feeler/base.h"
 #include "feeler/hand.h"
 #include "server/service.h"
+#include "sim/way.h"
 
 static const double settle_s = 0.7, window_s = 2; /* divided for a quick look */
 static const double patience_seconds = 60;
@@ -28,7 +29,7 @@ enum { MAX_ROUNDS = 100 };
 typedef struct bench_serve_row {
     const char *name;
     uint32_t viewers, stalled;
-    bool voxelize, record;
+    bool voxelize, record, search;
     // measured, over all rounds
     flr_histogram compute;
     double p99[MAX_ROUNDS]; /* us, of each round */
@@ -79,6 +80,8 @@ typedef struct bench_serve_bench {
     uint32_t far_job; /* 0: none */
     bool far_there;
     bool recording; /* from its start until its file is whole */
+    uint32_t search_job,
+        searches; /* for a way out of the part that is held; 0: none is under way */
     char far_file[1100];
     double far_unit, voxel; /* metres */
 } bench_serve_bench;
@@ -191,6 +194,19 @@ static flr_result keep_voxelizing(bench_serve_bench *b, bool on, flr_error *erro
     return flr_engine_add(b->engine, &add, &b->far_part, &b->far_job, error);
 }
 
+/* A way out of the held part is searched, with a clearance that keeps the search busy; one after the other. */
+static flr_result keep_searching(bench_serve_bench *b, bool on, flr_error *error)
+{
+    if (!on && b->search_job) flr_engine_cancel(b->engine, b->search_job, NULL);
+    if (!on || b->search_job) return FLR_OK;
+    flr_engine_way_def def = flr_default_engine_way_def();
+    def.part = b->part;
+    def.clearance = 0.5 * b->size;
+    def.seconds = FLR_WAY_MAX_SECONDS;
+    def.seed = ++b->searches;
+    return flr_engine_way_ask(b->engine, &def, UINT32_MAX, &b->search_job, error);
+}
+
 static flr_result keep_recording(bench_serve_bench *b, bool on, flr_error *error)
 {
     if (on == b->recording) return FLR_OK;
@@ -210,6 +226,7 @@ static bool seen(void *context, const flr_engine_event *event)
         b->recording = false;
     }
     if (event->kind != FLR_ENGINE_EVENT_JOB || event->job.state != FLR_WIRE_JOB_ENDED) return false;
+    if (event->job.job == b->search_job) b->search_job = 0;
     bool load = event->job.job == b->job, add = event->job.job == b->far_job;
     if (event->job.result == FLR_CANCELLED && add) b->far_job = 0;
     if (event->job.result == FLR_OK && add) b->far_there = true;
@@ -286,7 +303,7 @@ static bool settled(const bench_serve_bench *b)
 {
     const bench_serve_row *r = &b->rows[b->at];
     const flr_engine_state *s = flr_engine_view(b->engine);
-    bool quiet = r->voxelize || (b->far_job == 0 && flr_engine_jobs(b->engine) == 0);
+    bool quiet = r->voxelize || r->search || (b->far_job == 0 && flr_engine_jobs(b->engine) == 0);
     return quiet && flr_viewers_there(b->viewers) && s->recording == r->record &&
            b->recording == r->record;
 }
@@ -350,6 +367,7 @@ static flr_result step(bench_serve_bench *b, flr_error *error)
         break;
     case BENCH_SERVE_SETTLING:
         result = keep_voxelizing(b, b->rows[b->at].voxelize, error);
+        if (result == FLR_OK) result = keep_searching(b, b->rows[b->at].search, error);
         if (!settled(b)) b->since_ns = flr_clock_ns(b->env);
         if (1e-9 * (double)(flr_clock_ns(b->env) - b->asked_ns) > patience_seconds)
             return flr_fail(error, FLR_TIMEOUT, "\"%s\" could not be brought about in %g s",
@@ -358,6 +376,7 @@ static flr_result step(bench_serve_bench *b, flr_error *error)
         break;
     case BENCH_SERVE_MEASURING:
         result = keep_voxelizing(b, b->rows[b->at].voxelize, error);
+        if (result == FLR_OK) result = keep_searching(b, b->rows[b->at].search, error);
         watch(b);
         if (passed(b) < window_s / b->options->divide) break;
         end_window(b);
@@ -509,6 +528,7 @@ flr_result flr_bench_serve(flr_env *env, const flr_bench_options *options, FILE 
         {.name = "a viewer", .viewers = 1},
         {.name = "a recording", .record = true},
         {.name = "voxelizing another part", .voxelize = true},
+        {.name = "searching a way out", .search = true},
         {.name = "viewer, recording, voxelizing", .viewers = 1, .record = true, .voxelize = true},
         {.name = "20 viewers, one stalled", .viewers = 20, .stalled = 1},
         {.name = "20 viewers, recording, voxelizing",

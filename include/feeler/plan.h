@@ -127,7 +127,7 @@ typedef struct flr_plan_search {
     flr_pose from; /* T_world_body */
     bool to_given; /* default false: out of all parts that stand, as flr_plan_is_out() says */
     flr_pose to;
-    double seconds; /* after which the search ends without a path; default 60 */
+    double seconds; /* after which it ends without a path, blockers included; default 60 */
     uint64_t seed;  /* default 1 */
     bool quick;     /* default false; true: straight and a few guided moves only, and no blockers */
     /* default 0: one per processor. The same seed and number of threads find the same path, unless time runs out */

@@ -22,7 +22,9 @@ enum {
     TREE_TRIES = 300
 };
 
-#define SEARCH_MARGIN 1e-4 /* of the size of the body */
+#define SEARCH_MARGIN   1e-4 /* of the size of the body */
+#define SEARCH_SHARE    0.85 /* of the time: see explained() */
+#define EXPLAIN_SECONDS 10
 
 flr_plan_search flr_default_plan_search(void)
 {
@@ -84,7 +86,7 @@ static bool time_is_up(void *context)
 {
     plan_clock *c = context;
     report(c);
-    return is_stopped(c) || seconds_of(c) > c->search->seconds;
+    return is_stopped(c) || seconds_of(c) > SEARCH_SHARE * c->search->seconds;
 }
 
 /* what was found is shortened and checked, however long that takes */
@@ -94,12 +96,14 @@ static bool was_stopped(void *context)
     return is_stopped(context);
 }
 
-/* what is in the way is explained in as much time again, and ten seconds */
+/* what is in the way is explained in what is left of the time, and at least ten seconds */
 static bool explained(void *context)
 {
     plan_clock *c = context;
     report(c);
-    return is_stopped(c) || seconds_of(c) > 2 * c->search->seconds + 10;
+    return is_stopped(c) ||
+           seconds_of(c) >
+               fmax(c->search->seconds, SEARCH_SHARE * c->search->seconds + EXPLAIN_SECONDS);
 }
 
 static void set_end(flr_plan_worker *worker, bool (*give_up)(void *context), plan_clock *clock)

@@ -55,7 +55,8 @@ static bool searching(void *context, const flr_plan_progress *now)
     w->now = *now;
     w->fresh = true;
     pthread_mutex_unlock(&w->lock);
-    if (share > 1) return flr_job_progress(&w->job, 1, "finding out what is in the way");
+    if (share > 0.85)
+        return flr_job_progress(&w->job, fmin(share, 1), "finding out what is in the way");
     return flr_job_progress(&w->job, share, "%llu poses tried, %.3g mm from the start",
                             (unsigned long long)now->poses, 1e3 * now->reached);
 }
