@@ -2,12 +2,14 @@
  *
  * Our own fits, and the problems in the folder `planning` of the shared models: each a folder with moving.ply, obstacle.ply
  * and problem.txt (rows "name tx ty tz qw qx qy qz"). Where a goal is given it is the goal; otherwise the part has to come
- * out. Every problem runs with several seeds. --scene names a single one. */
+ * out. Every problem runs with several seeds. --scene names a single one. With the build option FLR_PEERS, RRT-Connect of OMPL with
+ * FCL gets the same problems in the same run, in one thread as it has no more; where there is no goal it gets a pose outside. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench/bench.h"
+#include "bench/plan_peers.h"
 #include "feeler/plan.h"
 #include "models/fits.h"
 
@@ -31,6 +33,9 @@ typedef struct plan_bench {
     double seconds[MAX_PROBLEMS * MAX_SEEDS]; /* of runs that found a path */
     size_t runs, found;
     bool first;
+    /* of RRT-Connect: runs that found a path, and runs in which start and goal did not collide */
+    double peer_seconds[MAX_PROBLEMS * MAX_SEEDS];
+    size_t peer_runs, peer_found;
 } plan_bench;
 
 static void free_problem(problem *p)
@@ -120,6 +125,49 @@ static flr_result make_problem(const flr_model_fit *fit, problem *p, flr_error *
 
 /* ---- running ---- */
 
+typedef struct peer_row {
+    unsigned runs, found;
+    double seconds[MAX_SEEDS];
+} peer_row;
+
+#ifdef FLR_PLAN_PEERS
+/* A part that is out: beyond the box of the other along an axis of it. */
+static flr_pose pose_outside(const problem *p, flr_box3 box, double size)
+{
+    flr_pose T = p->start;
+    T.p.z += flr_box3_size(box).z + 2 * size;
+    return T;
+}
+
+static void ask_peer(plan_bench *b, const problem *p, unsigned seeds, peer_row *row)
+{
+    const flr_box3 box = flr_box3_transform(p->obstacle, p->meshes[0]->bounds);
+    const double size = flr_vec3_length(flr_box3_size(p->meshes[1]->bounds));
+    for (unsigned i = 0; i < seeds; i++) {
+        flr_plan_peer_problem q = {.moving = p->meshes[1],
+                                   .obstacle = p->meshes[0],
+                                   .T_world_obstacle = p->obstacle,
+                                   .start = p->start,
+                                   .goal = p->goal_given ? p->goal : pose_outside(p, box, size),
+                                   .seconds = PLAN_SECONDS / b->options->divide,
+                                   .seed = (uint32_t)(b->options->seed + i)};
+        q.bounds = flr_box3_add(flr_box3_add(box, q.start.p), q.goal.p);
+        q.bounds = flr_box3_grow(q.bounds, 1.5 * size);
+        const double seconds = flr_plan_peer_solve(&q);
+        if (isnan(seconds)) continue;
+        row->runs++;
+        b->peer_runs++;
+        if (seconds < 0) continue;
+        row->seconds[row->found++] = b->peer_seconds[b->peer_found++] = seconds;
+    }
+}
+#else
+static void ask_peer(plan_bench *b, const problem *p, unsigned seeds, peer_row *row)
+{
+    (void)b, (void)p, (void)seeds, (void)row;
+}
+#endif
+
 static flr_result run_problem(plan_bench *b, const problem *p, flr_error *error)
 {
     const flr_plan_part moving = {p->fits[1], flr_pose_identity()},
@@ -148,13 +196,20 @@ static flr_result run_problem(plan_bench *b, const problem *p, flr_error *error)
         flr_plan_result_free(&r);
     }
     const double middle = solved ? flr_bench_percentile(seconds, solved, 0.5) : NAN;
+    peer_row peer = {0};
+    ask_peer(b, p, seeds, &peer);
+    const double peer_middle =
+        peer.found ? flr_bench_percentile(peer.seconds, peer.found, 0.5) : NAN;
     if (!b->options->json)
-        fprintf(b->out, "%-24s %u of %u  %10.3f  %-8s %10.3g\n", p->name, solved, seeds, middle,
-                flr_plan_method_name(method), isfinite(lower) ? 1e3 * lower : NAN);
+        fprintf(b->out, "%-24s %u of %u  %10.3f  %-8s %10.3g  %6u of %u %10.3f\n", p->name, solved,
+                seeds, middle, flr_plan_method_name(method), isfinite(lower) ? 1e3 * lower : NAN,
+                peer.found, peer.runs, peer_middle);
     else
         fprintf(b->out,
-                "%s\n  {\"problem\": \"%s\", \"runs\": %u, \"found\": %u, \"seconds\": %.6g}",
-                b->first ? "" : ",", p->name, seeds, solved, solved ? middle : -1.0);
+                "%s\n  {\"problem\": \"%s\", \"runs\": %u, \"found\": %u, \"seconds\": %.6g, "
+                "\"peer_runs\": %u, \"peer_found\": %u, \"peer_seconds\": %.6g}",
+                b->first ? "" : ",", p->name, seeds, solved, solved ? middle : -1.0, peer.runs,
+                peer.found, peer.found ? peer_middle : -1.0);
     b->first = false;
     fflush(b->out);
     return FLR_OK;
@@ -223,8 +278,8 @@ flr_result flr_bench_plan(flr_env *env, const flr_bench_options *options, FILE *
     if (options->json)
         fputs("{\"problems\": [", out);
     else
-        fprintf(out, "%-24s %-7s %11s  %-8s %10s\n", "problem", "found", "p50 [s]", "method",
-                "least [mm]");
+        fprintf(out, "%-24s %-7s %11s  %-8s %10s  %s\n", "problem", "found", "p50 [s]", "method",
+                "least [mm]", "OMPL + FCL, p50 [s]");
     flr_result result = run_fits(b, error);
     if (result == FLR_OK) result = run_shared(b, error);
     if (result == FLR_OK && !b->runs)
@@ -238,6 +293,15 @@ flr_result flr_bench_plan(flr_env *env, const flr_bench_options *options, FILE *
     else if (result == FLR_OK)
         fprintf(out, "%zu of %zu runs found a path; p50 %.3f s, p95 %.3f s\n", b->found, b->runs,
                 p50, p95);
+#ifdef FLR_PLAN_PEERS
+    if (!options->json && result == FLR_OK)
+        fprintf(out, "RRT-Connect of OMPL with FCL: %zu of %zu; p50 %.3f s\n", b->peer_found,
+                b->peer_runs,
+                b->peer_found ? flr_bench_percentile(b->peer_seconds, b->peer_found, 0.5) : NAN);
+#else
+    if (!options->json && result == FLR_OK)
+        fputs("OMPL and FCL are asked where feeler is built with -DFLR_PEERS=ON.\n", out);
+#endif
     free(b);
     return result;
 }
