@@ -78,8 +78,9 @@ extern "C" double flr_plan_peer_solve(const flr_plan_peer_problem *p)
     for (unsigned i = 0; i < 3; i++) bounds.setLow(i, low[i]), bounds.setHigh(i, high[i]);
     space->setBounds(bounds);
     og::SimpleSetup setup(space);
-    setup.setStateValidityChecker(
-        [&](const ob::State *state) { return space->satisfiesBounds(state) && free(pose_of(state)); });
+    setup.setStateValidityChecker([&](const ob::State *state) {
+        return space->satisfiesBounds(state) && free(pose_of(state));
+    });
     setup.getSpaceInformation()->setStateValidityCheckingResolution(0.005);
     ob::ScopedState<ob::SE3StateSpace> start(space), goal(space);
     put(start, p->start);
