@@ -1,0 +1,122 @@
+/* the loops of exact contact give the same bits in every instruction set */
+#include "fit/fit_kernel.h"
+
+#include <string.h>
+
+#include "support/test.h"
+
+enum { CASES = 400, FACES = FLR_FIT_LANES };
+
+typedef struct fit_kernel_case {
+    flr_fit_lanes points;
+    flr_fit_plane planes[FACES];
+    flr_fit_face faces[FACES];
+    flr_fit_patch patch;
+    flr_fit_boxes boxes;
+    flr_fit_move move;
+    float shift[3], limit, limit2[FLR_FIT_LANES];
+} fit_kernel_case;
+
+typedef struct fit_kernel_answers {
+    flr_fit_lanes moved;
+    float low[3], high[3], best[FLR_FIT_LANES], heights[2], extent, over[2];
+    float d2[FACES][FLR_FIT_LANES];
+    int32_t at[FLR_FIT_LANES];
+    uint32_t sides, corners[FACES], apart[2], within, near, boxes;
+    flr_fit_masks masks;
+} fit_kernel_answers;
+
+static float any(flr_test_random *r, double reach)
+{
+    return (float)flr_test_random_range(r, -reach, reach);
+}
+
+static void make_case(flr_test_random *r, fit_kernel_case *c)
+{
+    const double thin = flr_test_random_below(r, 2) ? 1 : 0.05;
+    memset(c, 0, sizeof *c);
+    for (int i = 0; i < FLR_FIT_LANES; i++) {
+        c->points.x[i] = any(r, 1), c->points.y[i] = any(r, 1), c->points.z[i] = any(r, thin);
+        c->limit2[i] = (float)flr_test_random_range(r, 0, 0.5);
+        c->patch.corners[i] =
+            (uint16_t)(1u << flr_test_random_below(r, 16) | 1u << flr_test_random_below(r, 16));
+    }
+    for (int f = 0; f < FACES; f++) {
+        for (int k = 0; k < 3; k++) {
+            c->planes[f].n[k] = any(r, 0.7), c->faces[f].height[k] = any(r, 0.5) + 0.6f;
+            c->faces[f].u[k] = any(r, 1), c->faces[f].v[k] = any(r, 1);
+        }
+        c->planes[f].o = any(r, 1.5);
+        c->faces[f].u0 = any(r, 1), c->faces[f].v0 = any(r, 1);
+    }
+    for (int k = 0; k < 3; k++) {
+        c->shift[k] = any(r, 0.2), c->move.shift[k] = any(r, 1);
+        c->patch.low[k] = any(r, 0.5) - 0.5f, c->patch.high[k] = any(r, 0.5) + 0.5f;
+        for (int i = 0; i < 3; i++) {
+            c->move.turn[k][i] = any(r, 1);
+            c->patch.axes[k][i] = any(r, 0.7);
+        }
+        for (int i = 0; i < FLR_FIT_WIDE; i++) {
+            c->boxes.low[k][i] = any(r, 1);
+            c->boxes.high[k][i] = c->boxes.low[k][i] + any(r, 0.5) + 0.5f;
+        }
+    }
+    for (int i = 0; i < 5; i++) c->patch.curve.k[i] = any(r, 0.3);
+    c->limit = (float)flr_test_random_range(r, 0, 0.4);
+}
+
+static void answer(const flr_fit_kernel *k, const fit_kernel_case *c, fit_kernel_answers *a)
+{
+    memset(a, 0, sizeof *a);
+    k->move(&c->move, &c->points, &a->moved);
+    k->bounds(&c->points, a->low, a->high);
+    a->sides = k->sides(c->planes, c->faces, FACES, &c->points, c->shift, c->limit, &a->masks);
+    for (int f = 0; f < FACES; f++)
+        a->corners[f] = k->corners(c->patch.corners, a->masks.beyond[f]);
+    for (int all = 0; all < 2; all++)
+        a->apart[all] = k->apart(&c->patch, &c->points, c->shift, c->limit, all);
+    a->within = k->within(&c->patch, &c->points, c->limit);
+    a->near = k->near(c->planes, c->faces, FACES, &c->points, c->limit2, a->d2, a->best, a->at);
+    for (int f = 0; f < FACES; f++) /* only what is below the limits is promised */
+        for (int i = 0; i < FLR_FIT_LANES; i++)
+            if (!(a->near >> f & 1) || !(a->d2[f][i] < c->limit2[i])) a->d2[f][i] = 0;
+    for (int down = 0; down < 2; down++) {
+        const float side = down ? -1 : 1;
+        a->heights[down] = k->heights((const float(*)[3])c->patch.axes, c->patch.curve.k,
+                                      &c->points, c->shift, side, c->limit);
+        a->over[down] = k->over(c->planes, FACES, &c->points, c->shift, side);
+    }
+    a->extent = k->extent(c->patch.axes[0], &c->points, c->shift);
+    a->boxes = k->boxes(&c->boxes, c->patch.low, c->patch.high);
+}
+
+static void every_instruction_set(void **state)
+{
+    (void)state;
+    static fit_kernel_case c;
+    static fit_kernel_answers plain, other;
+    flr_test_random r = flr_test_random_begin("fit_kernel");
+    unsigned near = 0, sides = 0, steep = 0;
+    for (int i = 0; i < CASES; i++) {
+        make_case(&r, &c);
+        answer(&flr_fit_kernel_scalar, &c, &plain);
+        near += plain.near != 0, sides += plain.sides != 0xffff;
+        steep += plain.heights[0] < -1e30f;
+        for (flr_simd simd = FLR_SIMD_AVX2; simd <= FLR_SIMD_NEON; simd++) {
+            if (!flr_simd_has(simd)) continue;
+            answer(flr_fit_choose_kernel(simd), &c, &other);
+            if (memcmp(&other, &plain, sizeof plain) != 0)
+                fail_msg("case %d: %s gives other bits than scalar", i, flr_simd_name(simd));
+        }
+    }
+    assert_gt(near, CASES / 2);
+    assert_gt(sides, CASES / 20);
+    assert_gt(steep, CASES / 20);
+    assert_lt(steep, CASES);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_instruction_set)};
+    return cmocka_run_group_tests_name("fit_kernel", tests, NULL, NULL);
+}
