@@ -8,28 +8,17 @@
 
 typedef struct report_values {
     flr_common common;
-    const char *out, *animation;
+    const char *out, *pdf, *animation;
     double clearance; /* metres; below 0: not given */
     int64_t measure;
 } report_values;
 
-/* The scene is optional: a warning says what is missing, and the page does without. */
-static flr_result find_meshes(flr_cli *cli, const char *scene, flr_report *r, flr_error *error)
-{
-    flr_error why;
-    flr_result result = flr_recorded_scene(cli, &r->from, scene, &why);
-    if (result == FLR_OK) result = flr_report_meshes(cli, r, &why);
-    if (result == FLR_OK) return FLR_OK;
-    if (scene || result == FLR_NO_MEMORY) return flr_fail(error, result, "%s", why.message);
-    flr_warn(cli, "%s; the report has no exact distances and no pictures", why.message);
-    return FLR_OK;
-}
-
-static flr_result write_page(flr_cli *cli, const char *path, const flr_report *r, size_t *size,
-                             flr_error *error)
+static flr_result write_page(flr_cli *cli, const char *path, bool pdf, const flr_report *r,
+                             size_t *size, flr_error *error)
 {
     flr_blob page;
-    flr_result result = flr_report_page(cli, r, &page, error);
+    flr_result result =
+        pdf ? flr_report_pdf(cli, r, &page, error) : flr_report_page(cli, r, &page, error);
     if (result != FLR_OK) return result;
     flr_hold_signals();
     result = flr_file_write_all(cli->env, path, page.bytes, page.size, error);
@@ -51,8 +40,8 @@ static flr_result animate(flr_cli *cli, const report_values *values, const flr_r
     return flr_report_animate(cli, r, values->animation, drawn, error);
 }
 
-static void tell(flr_cli *cli, const report_values *values, const flr_report *r, size_t size,
-                 size_t drawn)
+static void tell(flr_cli *cli, const report_values *values, const flr_report *r,
+                 const size_t size[2], size_t drawn)
 {
     char safe[FLR_SAFE_SIZE], bytes[FLR_COUNT_TEXT_SIZE];
     const char *colour = r->verdict == FLR_VERDICT_PASS   ? flr_green(cli)
@@ -78,7 +67,11 @@ static void tell(flr_cli *cli, const report_values *values, const flr_report *r,
     if (!r->complete)
         flr_warn(cli, "%s was not ended properly; its last frames are missing", r->from.path);
     if (values->out)
-        flr_print_note(cli, "%s: %s\n", flr_safe(values->out, safe), flr_bytes_print(size, bytes));
+        flr_print_note(cli, "%s: %s\n", flr_safe(values->out, safe),
+                       flr_bytes_print(size[0], bytes));
+    if (values->pdf)
+        flr_print_note(cli, "%s: %s\n", flr_safe(values->pdf, safe),
+                       flr_bytes_print(size[1], bytes));
     if (values->animation)
         flr_print_note(cli, "%s: %zu pictures\n", flr_safe(values->animation, safe), drawn);
 }
@@ -90,6 +83,7 @@ static json_t *report_json(const report_values *values, const flr_report *r, siz
     flr_json_set(o, "recording", flr_json_text(r->from.path));
     flr_json_set(o, "file", values->out ? flr_json_text(values->out) : json_null());
     flr_json_set(o, "bytes", values->out ? flr_json_count(size) : json_null());
+    flr_json_set(o, "pdf", values->pdf ? flr_json_text(values->pdf) : json_null());
     flr_json_set(o, "animation",
                  values->animation ? flr_json_text(values->animation) : json_null());
     flr_json_set(o, "pictures", values->animation ? flr_json_count(drawn) : json_null());
@@ -131,31 +125,30 @@ static json_t *report_json(const report_values *values, const flr_report *r, siz
 static int run(flr_cli *cli, const void *given, int count, char **arguments)
 {
     const report_values *values = given;
-    if (!values->out && !values->animation)
+    if (!values->out && !values->pdf && !values->animation)
         return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
                                "feeler report needs a page to write: add --out report.html (or "
-                               "--animation way.png)");
+                               "--pdf report.pdf, or --animation way.png)");
     flr_error error;
     flr_report r = {.clearance = values->clearance};
-    size_t size = 0, drawn = 0;
+    size_t size[2] = {0}, drawn = 0;
     bool writing = false;
-    flr_result did = flr_recorded_open(cli, arguments[0], &r.from, &error);
-    if (did == FLR_OK) did = flr_report_read(cli, &r, &error);
-    if (did == FLR_OK) did = find_meshes(cli, count > 1 ? arguments[1] : NULL, &r, &error);
-    if (did == FLR_OK && r.parts.count)
-        did = flr_report_measure(cli, &r, (size_t)values->measure, &error);
-    if (did == FLR_OK) did = flr_report_sum(&r, &error);
+    flr_result did = flr_report_make(cli, arguments[0], count > 1 ? arguments[1] : NULL,
+                                     (size_t)values->measure, &r, &error);
     if (did == FLR_OK) {
         writing = r.parts.count || !values->animation;
         did = animate(cli, values, &r, &drawn, &error);
-        if (did == FLR_OK && values->out) did = write_page(cli, values->out, &r, &size, &error);
+        if (did == FLR_OK && values->out)
+            did = write_page(cli, values->out, false, &r, &size[0], &error);
+        if (did == FLR_OK && values->pdf)
+            did = write_page(cli, values->pdf, true, &r, &size[1], &error);
     }
     flr_progress_end(cli);
     int code = r.verdict == FLR_VERDICT_FAIL || r.verdict == FLR_VERDICT_OPEN ? FLR_EXIT_FAILED
                                                                               : FLR_EXIT_OK;
     if (did == FLR_OK) {
         tell(cli, values, &r, size, drawn);
-        if (cli->json) flr_json_print(cli, report_json(values, &r, size, drawn));
+        if (cli->json) flr_json_print(cli, report_json(values, &r, size[0], drawn));
     }
     flr_report_free(&r);
     if (did == FLR_OK) return code;
@@ -164,10 +157,13 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
 
 static const report_values defaults = {.clearance = -1, .measure = 5000};
 static const char *const usage[] = {"RECORDING [SCENE] --out FILE.html [options]",
+                                    "RECORDING [SCENE] --pdf FILE.pdf [options]",
                                     "RECORDING [SCENE] --animation FILE.png [options]", NULL};
 static const flr_option options[] = {
     FLR_OPTION(PATH, offsetof(report_values, out), "out", "FILE",
                "the page to write; it needs no other file", .letter = 'o'),
+    FLR_OPTION(PATH, offsetof(report_values, pdf), "pdf", "FILE",
+               "the same on two pages of PDF: verdict, nearest places with a picture, clearance"),
     FLR_OPTION(PATH, offsetof(report_values, animation), "animation", "FILE",
                "write the motion as an animated PNG, which browsers play; needs the scene's meshes",
                .letter = 'a'),
@@ -183,6 +179,7 @@ static const flr_option options[] = {
 };
 static const flr_example examples[] = {
     {"feeler report turn.mcap --out turn.html", "path, clearance, forces and times on one page"},
+    {"feeler report turn.mcap --pdf turn.pdf", "the result on two pages, for a document"},
     {"feeler report turn.mcap --animation turn.png", "the motion, for a page or a document"},
     {NULL, NULL},
 };
@@ -201,8 +198,12 @@ const flr_command flr_cmd_report = {
     .summary = "one page about a recording: path, clearance, forces, times",
     .usage = usage,
     .description =
-        "Writes an HTML page that needs nothing else: pictures of the start, the nearest place and "
-        "the end, the way of the part, the clearance along it, force and torque, contacts, the "
+        "Writes an HTML page that needs nothing else: the parts that came nearest with their "
+        "nearest "
+        "points and a picture of them from nearby, the next five, pictures of the start, the "
+        "nearest "
+        "place and the end, the way of the part, the clearance along it, force and torque, "
+        "contacts, the "
         "times of the loop, and the conditions.\n\n"
         "Where the scene is at hand (the file that the recording names, or SCENE) and its meshes "
         "are "

@@ -27,6 +27,9 @@ static const flr_option options[] = {
         PATH, SERVE_AT(token_file), "token-file", "FILE",
         "the token is the first line of this file; clients on this machine need it, too, and "
         "the page asks for it: it is not printed"),
+    FLR_SWITCH(SERVE_AT(https), "https",
+               "all connections use TLS, with a certificate that feeler makes and explains; "
+               "headsets (WebXR) and other machines' browsers need it"),
     FLR_OPTION(PATH, SERVE_AT(certificate), "tls-cert", "FILE",
                "certificate (PEM): all connections use TLS"),
     FLR_OPTION(PATH, SERVE_AT(key), "tls-key", "FILE", "its key (PEM)"),
@@ -41,7 +44,7 @@ static const flr_option options[] = {
                "how large an uploaded file may be; default 512MiB"),
     FLR_SERVE_LOOP(
         SERVE_AT, "a device that moves the first hand from the beginning: spacemouse, openhaptics, "
-                  "forcedimension, or a plugin's, with its options as NAME:key=value,…"),
+                  "forcedimension, haply, or a plugin's, with its options as NAME:key=value,…"),
     FLR_OPTION(
         SIZE, SERVE_AT(voxel), "voxel", "SIZE",
         "advanced: edge length of voxels of parts that have none of their own; default: feeler "

@@ -11,15 +11,13 @@
 #include "output.h"
 
 const flr_command *const flr_commands[] = {
-    &flr_cmd_demo,   &flr_cmd_serve,    &flr_cmd_join,
-    &flr_cmd_make,   &flr_cmd_scene,    &flr_cmd_clash,
-    &flr_cmd_plan,   &flr_cmd_verify,   &flr_cmd_study,
-    &flr_cmd_check,  &flr_cmd_voxelize, &flr_cmd_contacts,
-    &flr_cmd_probe,  &flr_cmd_sweep,    &flr_cmd_run,
-    &flr_cmd_replay, &flr_cmd_report,   &flr_cmd_cache,
-    &flr_cmd_info,   &flr_cmd_convert,  &flr_cmd_mcp,
-    &flr_cmd_bench,  &flr_cmd_doctor,   &flr_cmd_completion,
-    &flr_cmd_help,   &flr_cmd_version,  NULL,
+    &flr_cmd_demo,       &flr_cmd_serve, &flr_cmd_join,     &flr_cmd_make,
+    &flr_cmd_scene,      &flr_cmd_clash, &flr_cmd_plan,     &flr_cmd_verify,
+    &flr_cmd_study,      &flr_cmd_check, &flr_cmd_voxelize, &flr_cmd_contacts,
+    &flr_cmd_probe,      &flr_cmd_sweep, &flr_cmd_run,      &flr_cmd_replay,
+    &flr_cmd_report,     &flr_cmd_cache, &flr_cmd_info,     &flr_cmd_convert,
+    &flr_cmd_mcp,        &flr_cmd_bench, &flr_cmd_device,   &flr_cmd_doctor,
+    &flr_cmd_completion, &flr_cmd_help,  &flr_cmd_version,  NULL,
 };
 
 #define COMMON(field) offsetof(flr_common, field)

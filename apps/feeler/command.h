@@ -162,7 +162,7 @@ extern const flr_command flr_cmd_make, flr_cmd_check, flr_cmd_info, flr_cmd_conv
     flr_cmd_voxelize, flr_cmd_cache, flr_cmd_contacts, flr_cmd_probe, flr_cmd_sweep, flr_cmd_run,
     flr_cmd_replay, flr_cmd_report, flr_cmd_serve, flr_cmd_join, flr_cmd_demo, flr_cmd_scene,
     flr_cmd_clash, flr_cmd_verify, flr_cmd_plan, flr_cmd_study, flr_cmd_mcp;
-extern const flr_command flr_cmd_bench, flr_cmd_doctor, flr_cmd_completion, flr_cmd_help,
-    flr_cmd_version;
+extern const flr_command flr_cmd_bench, flr_cmd_device, flr_cmd_doctor, flr_cmd_completion,
+    flr_cmd_help, flr_cmd_version;
 
 #endif

@@ -40,6 +40,9 @@ void flr_doctor_isolated(flr_doctor *doctor, flr_env *env);
 /* doctor_devices.c */
 void flr_doctor_devices(flr_doctor *doctor, flr_env *env);
 
+/* doctor_usb.c: what is plugged in and known, in /sys below the environment's FEELER_DOCTOR_ROOT (default: /) */
+void flr_doctor_usb(flr_doctor *doctor);
+
 /* doctor_share.c */
 void flr_doctor_share(flr_doctor *doctor, flr_env *env);
 

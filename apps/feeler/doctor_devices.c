@@ -12,6 +12,7 @@ void flr_doctor_devices(flr_doctor *doctor, flr_env *env)
     if (flr_device_plugins_load(NULL, NULL, &error) != FLR_OK)
         flr_doctor_say(doctor, "plugins", false, error.message,
                        "mend it, or take it out of the folder that FEELER_DEVICES names", NULL);
+    flr_doctor_usb(doctor);
     for (size_t i = 0; i < flr_device_driver_count(); i++) {
         const flr_device_driver *driver = flr_device_driver_at(i);
         if (!driver->look) continue; // needs nothing

@@ -4,7 +4,10 @@
  *   report_measure.c   exact distances by the triangles, where the scene is at hand
  *   report_chart.c     plots as SVG, in the colours of the page
  *   report_picture.c   pictures of frames, and the animation
+ *   report_near.c      the nearest places: which parts, where, and pictures of them close up
  *   report_page.c      the page
+ *   report_pdf.c       the same, shorter, as PDF
+ *   report_make.c      a report from a recording's path; for a controller, too
  */
 #ifndef FLR_REPORT_H
 #define FLR_REPORT_H
@@ -38,13 +41,14 @@ typedef struct flr_report_pair {
     uint32_t a, b; /* parts of the scene */
     size_t bit;    /* of flr_report_frame.overlaps; 64: there are too many */
     double least,
-        error;      /* metres: negative where they interfere; INFINITY: farther apart than others */
-    size_t frame;   /* where that was */
-    bool overlaps;  /* they met at the start … */
-    double overlap; /* … so deep, metres … */
-    flr_vec3 where; /* … there */
-    size_t free_from; /* frame from which on they did not; SIZE_MAX: never */
-    size_t again;     /* frame in which they met again; SIZE_MAX: none */
+        error;    /* metres: negative where they interfere; INFINITY: farther apart than others */
+    size_t frame; /* when that was … */
+    flr_vec3 from, to; /* … and where, on either part; world, metres */
+    bool overlaps;     /* they met at the start … */
+    double overlap;    /* … so deep, metres … */
+    flr_vec3 where;    /* … there */
+    size_t free_from;  /* frame from which on they did not; SIZE_MAX: never */
+    size_t again;      /* frame in which they met again; SIZE_MAX: none */
 } flr_report_pair;
 
 typedef enum flr_verdict {
@@ -87,6 +91,9 @@ typedef struct flr_report {
     size_t waits;
     double longest_wait_us, waited_us;
     flr_verdict verdict;
+    bool (*go_on)(void *context, double done); /* while it measures; false: stop. NULL: go on */
+    void *context;
+    bool stopped;
 } flr_report;
 
 void flr_report_free(flr_report *report);
@@ -127,6 +134,36 @@ flr_result flr_report_sum(flr_report *report, flr_error *error);
 
 /* "pass", "fail", "undecided"; "" without a clearance. */
 const char *flr_verdict_name(flr_verdict verdict);
+
+/* ---- report_near.c ---- */
+
+/* The pairs that came nearest, at most `most`, nearest first: those that have a place. Overlaps at the start are not among them
+ * unless they met again. */
+enum { FLR_REPORT_NEAREST = 6 };
+size_t flr_report_near(const flr_report *report, const flr_report_pair *list[FLR_REPORT_NEAREST]);
+/* The place from nearby, cut open, with the two nearest points marked. */
+flr_result flr_report_closeup(const flr_report *report, const flr_report_pair *pair, uint32_t width,
+                              uint32_t height, flr_picture *picture, flr_error *error);
+/* The section of the page. */
+flr_result flr_report_near_write(flr_cli *cli, FILE *out, const flr_report *report,
+                                 flr_error *error);
+
+/* ---- report_make.c ---- */
+
+/* Opens, reads, finds the scene (`scene` NULL: that of the recording, where it is at hand), measures and sums up. Free the report in
+ * any case. FLR_CANCELLED: by its go_on. */
+flr_result flr_report_make(flr_cli *cli, const char *path, const char *scene, size_t most,
+                           flr_report *report, flr_error *error);
+/* For a controller: flr_engine_def.report_recording. */
+struct flr_engine_recording_report;
+flr_result flr_report_serve(const struct flr_engine_recording_report *asked, flr_blob *file,
+                            flr_error *error);
+
+/* The same as PDF; free with flr_blob_free(). */
+flr_result flr_report_pdf(flr_cli *cli, const flr_report *report, flr_blob *file, flr_error *error);
+/* "between 0.1 and 0.2 mm" */
+enum { FLR_DISTANCE_TEXT_SIZE = 96 };
+const char *flr_report_distance_print(const flr_report *report, char text[FLR_DISTANCE_TEXT_SIZE]);
 
 /* The page, into a text in memory; free with flr_blob_free(). */
 flr_result flr_report_page(flr_cli *cli, const flr_report *report, flr_blob *page,

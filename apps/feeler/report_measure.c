@@ -129,13 +129,21 @@ static double least_measured(const flr_report *r)
     return least;
 }
 
+/* tells how far it is; false: somebody wants it to stop */
+static bool tell(flr_cli *cli, flr_report *r, size_t i)
+{
+    flr_progress(cli, i, r->count, "measuring");
+    r->stopped = r->stopped || (r->go_on && !r->go_on(r->context, (double)i / (double)r->count));
+    return !r->stopped;
+}
+
 static void measure_all(flr_cli *cli, const measurer *m, size_t most)
 {
     flr_report *r = m->report;
     size_t even = most < EVEN ? most : EVEN;
     size_t step = even && r->count > even ? (r->count + even - 1) / even : 1;
     for (size_t i = 0; i < r->count && r->measured < most; i += step) {
-        if (i % 64 == 0) flr_progress(cli, i, r->count, "measuring");
+        if (i % 64 == 0 && !tell(cli, r, i)) return;
         measure(m, i);
     }
     spread(m);
@@ -145,7 +153,7 @@ static void measure_all(flr_cli *cli, const measurer *m, size_t most)
     for (size_t i = 0; i < r->count && r->measured < most; i++) {
         const flr_report_frame *f = &r->frames[i];
         if (!isnan(f->exact) || (f->bound >= fmax(least, r->clearance) && f->bound > 0)) continue;
-        if ((r->measured - since) % 64 == 0) flr_progress(cli, i, r->count, "measuring");
+        if ((r->measured - since) % 64 == 0 && !tell(cli, r, i)) return;
         measure(m, i);
         least = fmin(least, f->exact);
     }
@@ -188,6 +196,7 @@ flr_result flr_report_measure(flr_cli *cli, flr_report *r, size_t most, flr_erro
     flr_result result = make_ready(&m, error);
     if (result == FLR_OK) result = flr_report_pairs_begin(r, m.acts, error);
     if (result == FLR_OK) measure_all(cli, &m, most);
+    if (result == FLR_OK && r->stopped) result = flr_fail(error, FLR_CANCELLED, "cancelled");
     if (result == FLR_OK) flr_report_account(r);
     free(m.gauges);
     free(m.places);

@@ -56,10 +56,14 @@ static const char style[] =
     ".key.b::before{background:var(--b)}.key.c::before{background:var(--c)}\n"
     ".row{display:grid;grid-template-columns:repeat(3,1fr);gap:12px}.row figure{margin:0}"
     ".row "
-    "img{width:100%;border-radius:6px;display:block}details{margin-top:10px}summary{cursor:pointer;"
+    "img,.near "
+    "img{width:100%;border-radius:6px;display:block}.near{display:grid;grid-template-columns:"
+    "3fr 2fr;gap:16px;align-items:start}.near ol{margin:0;padding-left:22px}.near li{margin:0 0 "
+    "7px}.near figure{margin:0}summary h2{display:inline-block;border:0;margin:0;padding:0}"
+    "details{margin-top:10px}summary{cursor:pointer;"
     "color:var(--soft)}"
     "code{font-family:ui-monospace,Menlo,Consolas,monospace;font-size:13px}"
-    "@media(max-width:640px){.row{grid-template-columns:1fr}}\n";
+    "@media(max-width:640px){.row,.near{grid-template-columns:1fr}}\n";
 
 /* ---- small things ---- */
 
@@ -91,18 +95,17 @@ static double number_of(const flr_report *r, const char *key)
 }
 
 /* "0.0552 mm", or "more than 2.8 mm"; returns `text` */
-enum { DISTANCE_TEXT = 96 };
-static const char *distance_print(const flr_report *r, char text[DISTANCE_TEXT])
+const char *flr_report_distance_print(const flr_report *r, char text[FLR_DISTANCE_TEXT_SIZE])
 {
     if (!isfinite(r->least))
-        snprintf(text, DISTANCE_TEXT, "not known: parts never came free of each other");
+        snprintf(text, FLR_DISTANCE_TEXT_SIZE, "not known: parts never came free of each other");
     else if (r->least == r->least_upper)
-        snprintf(text, DISTANCE_TEXT, "%.4g mm", 1e3 * r->least);
+        snprintf(text, FLR_DISTANCE_TEXT_SIZE, "%.4g mm", 1e3 * r->least);
     else if (isfinite(r->least_upper))
-        snprintf(text, DISTANCE_TEXT, "between %.4g and %.4g mm", 1e3 * r->least,
+        snprintf(text, FLR_DISTANCE_TEXT_SIZE, "between %.4g and %.4g mm", 1e3 * r->least,
                  1e3 * r->least_upper);
     else
-        snprintf(text, DISTANCE_TEXT, "at least %.4g mm", 1e3 * r->least);
+        snprintf(text, FLR_DISTANCE_TEXT_SIZE, "at least %.4g mm", 1e3 * r->least);
     return text;
 }
 
@@ -172,8 +175,8 @@ static flr_result write_pictures(flr_cli *cli, FILE *out, const flr_report *r, f
 
 static void write_verdict(FILE *out, const flr_report *r)
 {
-    char distance[DISTANCE_TEXT];
-    distance_print(r, distance);
+    char distance[FLR_DISTANCE_TEXT_SIZE];
+    flr_report_distance_print(r, distance);
     const char *words[] = {"", "PASS", "FAIL", "UNDECIDED"};
     if (r->verdict == FLR_VERDICT_NONE) {
         fprintf(out,
@@ -214,7 +217,7 @@ static void write_pairs(FILE *out, const flr_report *r)
 
 static void write_summary(FILE *out, const flr_report *r)
 {
-    char distance[DISTANCE_TEXT];
+    char distance[FLR_DISTANCE_TEXT_SIZE];
     unsigned long long count = r->count;
     double duration = r->frames[r->count - 1].t - r->frames[0].t + 1 / r->from.setup.rate;
     fputs("<section><h2>Summary</h2><table>\n", out);
@@ -224,7 +227,7 @@ static void write_summary(FILE *out, const flr_report *r)
     if (r->missing)
         row(out, "missing", "%llu frames did not get into the recording",
             (unsigned long long)r->missing);
-    row(out, "least distance", "%s at %.3f s", distance_print(r, distance),
+    row(out, "least distance", "%s at %.3f s", flr_report_distance_print(r, distance),
         r->frames[r->nearest].t);
     if (r->parts.count)
         row(out, "surfaces that meet",
@@ -409,7 +412,9 @@ static bool write_timing(FILE *out, const flr_report *r, const double *t)
         double period = 1e6 / r->from.setup.rate;
         fprintf(
             out,
-            "<section><h2>Timing</h2>\n<p class=\"soft\">%s A frame has %.4g us.</p>\n"
+            "<section><details><summary><h2>Timing</h2></summary>\n<p class=\"soft\">%s A frame "
+            "has "
+            "%.4g us.</p>\n"
             "<table><tr><th>microseconds</th><th class=\"n\">median</th><th class=\"n\">p99</th>"
             "<th class=\"n\">p99.9</th><th class=\"n\">largest</th></tr>\n",
             r->paced ? "By the clock, as with a person."
@@ -425,7 +430,7 @@ static bool write_timing(FILE *out, const flr_report *r, const double *t)
             one_line(out, r, t, "began late by [us]", wakeup, NAN, NULL);
             flr_chart_histogram(out, "began late by [us]", wakeup, r->count, period, "a period");
         }
-        fputs("</section>\n", out);
+        fputs("</details></section>\n", out);
     }
     free(compute);
     free(wakeup);
@@ -533,6 +538,11 @@ static flr_result write_page(flr_cli *cli, FILE *out, const flr_report *r, flr_e
     flr_html_text(out, r->from.setup.part);
     fputs(" on its way</p>\n", out);
     write_verdict(out, r);
+    result = flr_report_near_write(cli, out, r, error);
+    if (result != FLR_OK) {
+        free(t);
+        return result;
+    }
     write_summary(out, r);
     write_pairs(out, r);
     fputs("<section><h2>Path</h2>\n", out);

@@ -58,6 +58,8 @@ void flr_report_pair_note(flr_cli *cli, flr_report *r, flr_report_pair *p, size_
     p->least = gap.distance;
     p->error = meet ? gap.error : g->upper - g->lower;
     p->frame = frame;
+    p->from = g->a.point;
+    p->to = g->b.point;
 }
 
 /* Frames in which only what started in each other, and has not come free since, meets. */
@@ -151,6 +153,9 @@ json_t *flr_report_pairs_json(const flr_report *r)
         flr_json_set(o, "parts", parts);
         flr_json_set(o, "distance", known ? flr_json_number(p->least) : json_null());
         flr_json_set(o, "error", known ? flr_json_number(p->error) : json_null());
+        flr_json_set(o, "points",
+                     known ? json_pack("[o, o]", flr_json_vec3(p->from), flr_json_vec3(p->to))
+                           : json_null());
         flr_json_set(o, "time", known ? flr_json_number(r->frames[p->frame].t) : json_null());
         flr_json_set(o, "overlap", p->overlaps ? flr_json_number(p->overlap) : json_null());
         flr_json_set(o, "overlap_point", p->overlaps ? flr_json_vec3(p->where) : json_null());

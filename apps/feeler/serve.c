@@ -16,10 +16,12 @@
 #include "host_address.h"
 #include "models/models.h"
 #include "output.h"
+#include "report.h"
 #include "scenarios.h"
 #include "scene/scene.h"
 #include "scene/scene_import.h"
 #include "scratch.h"
+#include "serve_https.h"
 #include "serve_watch.h"
 #include "server/upload.h"
 #include "sim/mapping.h"
@@ -53,6 +55,7 @@ typedef struct server {
     flr_error error;
     int64_t end_ns; /* 0: none */
     flr_serve_watch watch;
+    flr_https https;
 } server;
 
 /* ---- folders ---- */
@@ -118,6 +121,29 @@ static flr_result choose_folders(server *s, flr_error *error)
 
 /* ---- who may come, and where ---- */
 
+/* feeler's own, beside the recordings of this user */
+static flr_result choose_certificate(server *s, flr_error *error)
+{
+    const flr_access *access = &s->def.access;
+    const char *home = getenv("HOME"), *data = getenv("XDG_DATA_HOME");
+    char folder[FLR_CACHE_PATH_SIZE];
+    if (s->options->certificate)
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "--https makes a certificate; leave out --tls-cert");
+    flr_result result = data && data[0] == '/'
+                            ? join(folder, sizeof folder, data, "feeler/https", error)
+                        : home && home[0] == '/'
+                            ? join(folder, sizeof folder, home, ".local/share/feeler/https", error)
+                            : flr_fail(error, FLR_NOT_FOUND,
+                                       "--https: there is no folder for the certificate; set HOME");
+    if (result == FLR_OK)
+        result =
+            flr_https_prepare(s->cli, folder, access->names, access->name_count, &s->https, error);
+    s->def.certificate = s->https.certificate;
+    s->def.key = s->https.key;
+    return result;
+}
+
 static flr_result choose_address(server *s, flr_error *error)
 {
     const flr_serve_options *options = s->options;
@@ -143,6 +169,7 @@ static flr_result choose_address(server *s, flr_error *error)
         flr_access_make_token(s->cli->env, access->token);
     s->def.certificate = options->certificate;
     s->def.key = options->key;
+    if (result == FLR_OK && options->https) result = choose_certificate(s, error);
     return result;
 }
 
@@ -536,8 +563,9 @@ static void announce(server *s, const char *url)
                        flr_safe(s->options->token_file, safe));
     bool open = !flr_address_is_loopback(flr_service_address(s->service));
     if (open && !s->def.certificate)
-        flr_warn(s->cli, "others on the network can read along; use --tls-cert and --tls-key where "
-                         "it is not yours alone");
+        flr_warn(s->cli, "others on the network can read along; use --https where it is not "
+                         "yours alone");
+    if (s->options->https) flr_https_explain(s->cli, &s->https);
     if (s->options->share && !s->options->join) announce_share(s);
     flr_print_note(s->cli, "%s\n", "Ctrl-C ends it.");
     if (s->cli->json) {
@@ -564,6 +592,7 @@ static flr_result begin(server *s, const char *scene, flr_error *error)
     s->def.context = s;
     s->def.engine.env = s->cli->env;
     s->def.engine.report = flr_clash_serve_report;
+    s->def.engine.report_recording = flr_report_serve;
     s->def.engine.rate = s->options->rate;
     s->def.engine.local = s->options->local_haptics;
     s->def.engine.hands = (uint32_t)s->options->hands;

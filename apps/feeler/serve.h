@@ -17,7 +17,7 @@ typedef struct flr_serve_options {
     double rate, voxel, seconds;                /* seconds 0: until it is stopped */
     const char *listen, *token_file, *certificate, *key, *name, *origin, *recordings, *device,
         *mapping;
-    bool no_cache, no_devices, every_frame, local_haptics;
+    bool no_cache, no_devices, every_frame, local_haptics, https;
     /* a shared session */
     bool share, relay, barrier, watch;
     int64_t share_port;

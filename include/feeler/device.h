@@ -264,6 +264,7 @@ FLR_API flr_guard_stats flr_guard_get_stats(const flr_guard *guard);
  *     spacemouse       a SpaceMouse or another device of spacenavd; gives poses, no force
  *     openhaptics      Touch and PHANTOM arms, by the vendor's libHD.so
  *     forcedimension   omega, delta, sigma, lambda, by the vendor's libdhd.so
+ *     haply            Haply Inverse3, by the vendor's Inverse Service
  *     plugins          drivers of yours, in a shared library; see below and docs/devices.md
  *
  * Libraries of vendors are looked for when a device is wanted, never at build time. Nothing here
@@ -322,6 +323,17 @@ FLR_API extern const flr_device_driver flr_openhaptics_driver;
  *     library=FILE    default libdhd.so.3 or libdhd.so
  */
 FLR_API extern const flr_device_driver flr_forcedimension_driver;
+
+/* Speaks to the vendor's Inverse Service, which answers each command with one state.
+ *
+ *     device=ID       one of those that the service knows; default: the first
+ *     force=3         N, 0 to 10: what may be asked for
+ *     rate=2000       commands per second at most, 100 to 10000
+ *     host=127.0.0.1, port=10001
+ *
+ * Orientation and buttons are those of a VerseGrip where there is one. When the service goes away, nothing new is read and no force is
+ * given; the driver connects again by itself. */
+FLR_API extern const flr_device_driver flr_haply_driver;
 
 /* ---- plugins ---- */
 

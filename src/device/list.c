@@ -12,12 +12,12 @@
 #include "feeler/env.h"
 #include "feeler/hand.h"
 
-enum { BUILT_IN = 7, MAX_LISTED = 64 };
+enum { BUILT_IN = 8, MAX_LISTED = 64 };
 
 /* filled from the front; what is below the count never changes */
 static const flr_device_driver *drivers[MAX_LISTED] = {
     &flr_hand_driver,       &flr_script_driver,      &flr_replay_driver,         &flr_remote_driver,
-    &flr_spacemouse_driver, &flr_openhaptics_driver, &flr_forcedimension_driver,
+    &flr_spacemouse_driver, &flr_openhaptics_driver, &flr_forcedimension_driver, &flr_haply_driver,
 };
 static atomic_size_t driver_count = BUILT_IN;
 static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;

@@ -227,6 +227,15 @@ static void do_record_rename(call *c)
     answer(c, flr_engine_record_rename(c->engine, rename->recording, name, &c->error), 0);
 }
 
+static void do_record_report(call *c)
+{
+    const flr_msg_record_report *report = &c->message->as.record_report;
+    uint32_t job = 0;
+    flr_result result = flr_engine_report_recording(c->engine, report->recording, report->clearance,
+                                                    report->format, &job, &c->error);
+    answer(c, result, job);
+}
+
 static void do_record_remove(call *c)
 {
     answer(c,
@@ -596,6 +605,7 @@ static const client_commands_command commands[] = {
     {FLR_MSG_RECORD_START, FLR_WIRE_ABILITY_RECORD, do_record_start},
     {FLR_MSG_RECORD_STOP, FLR_WIRE_ABILITY_RECORD, do_record_stop},
     {FLR_MSG_RECORD_RENAME, FLR_WIRE_ABILITY_RECORD, do_record_rename},
+    {FLR_MSG_RECORD_REPORT, FLR_WIRE_ABILITY_RECORD, do_record_report},
     {FLR_MSG_RECORD_REMOVE, FLR_WIRE_ABILITY_RECORD, do_record_remove},
     {FLR_MSG_RECORDINGS_ASK, 0, do_recordings},
     {FLR_MSG_RECORD_FETCH, FLR_WIRE_ABILITY_RECORD, do_record_fetch},

@@ -189,6 +189,8 @@ void flr_client_session_send_scene(flr_client_session *session)
         message.as.scene.target = scene.camera.target;
         message.as.scene.up = scene.camera.up;
     }
+    if (session->abilities & FLR_WIRE_ABILITY_LOAD)
+        message.as.scene.path = text_of(scene.path, 1024);
     flr_client_session_send(session, &message);
     if (flr_engine_groups(engine)) flr_client_session_send_groups(session);
     if (flr_engine_notes(engine)) flr_client_session_send_notes(session);

@@ -167,20 +167,25 @@ static int send_recording(flr_service_connection *connection, const flr_http_hea
     return flr_reply_finish(&r, size, head->method == FLR_HTTP_GET);
 }
 
-/* a report of clashes that a job has written */
+/* a report of clashes, or about a recording, that a job has written */
 static int send_report(flr_service_connection *connection, const flr_http_head *head,
                        const char *number)
 {
     flr_engine *engine = connection->service->engine;
     char *end, name[160], text[256];
     uint8_t format;
+    const char *what;
     flr_blob file;
     flr_engine_scene scene;
     unsigned long wanted = strtoul(number, &end, 10);
     bool found = end != number && wanted <= UINT32_MAX &&
-                 flr_engine_get_report(engine, (uint32_t)wanted, &format, &file);
-    bool html = found && format == FLR_WIRE_REPORT_HTML;
-    if (!found || strcmp(end, html ? ".html" : ".csv") != 0)
+                 flr_engine_get_report(engine, (uint32_t)wanted, &format, &what, &file);
+    static const struct {
+        const char *ending, *type;
+    } kinds[] = {[FLR_WIRE_REPORT_HTML] = {".html", "text/html; charset=utf-8"},
+                 [FLR_WIRE_REPORT_CSV] = {".csv", "text/csv; charset=utf-8"},
+                 [FLR_WIRE_REPORT_PDF] = {".pdf", "application/pdf"}};
+    if (!found || strcmp(end, kinds[format].ending) != 0)
         return flr_reply_say(connection, 404,
                              "There is no such report, or newer ones have taken its place.\n");
     uint8_t *bytes = malloc(file.size + 1);
@@ -188,12 +193,11 @@ static int send_report(flr_service_connection *connection, const flr_http_head *
     memcpy(bytes, file.bytes, file.size);
     flr_engine_get_scene(engine, &scene);
     safe_name(scene.name, name, sizeof name);
-    snprintf(text, sizeof text, "attachment; filename=\"%s-clashes%s\"", name,
-             html ? ".html" : ".csv");
+    snprintf(text, sizeof text, "attachment; filename=\"%s-%s%s\"", name, what,
+             kinds[format].ending);
     flr_reply r;
     flr_reply_begin(&r, connection, 200);
-    flr_reply_add(&r, "content-type",
-                  html ? "text/html; charset=utf-8" : "text/csv; charset=utf-8");
+    flr_reply_add(&r, "content-type", kinds[format].type);
     flr_reply_add(&r, "content-disposition", text);
     flr_reply_add(&r, "cache-control", "no-store");
     connection->body = (flr_http_body){.bytes = bytes, .owned = (char *)bytes, .size = file.size};

@@ -382,13 +382,9 @@ static void report_work(flr_job *job)
 static void report_done(flr_engine *e, flr_job *job)
 {
     clash_check *c = (clash_check *)job;
-    flr_review *review = e->review;
-    review->reporting--;
+    e->review->reporting--;
     if (job->result != FLR_OK) return;
-    flr_review_report *report = &review->reports[review->report_count++ % FLR_REVIEW_REPORTS];
-    flr_blob_free(&report->file);
-    *report = (flr_review_report){job->info.job, c->format, c->file};
-    c->file = (flr_blob){0};
+    flr_review_keep_report(e->review, job->info.job, c->format, "clashes", &c->file);
 }
 
 /* ---- asking ---- */
@@ -471,12 +467,14 @@ flr_result flr_engine_report_clashes(flr_engine *e, double clearance, uint8_t fo
     return flr_engine_post(e, &c->job, FLR_WIRE_JOB_REPORT, FLR_ENGINE_NONE, "report", job);
 }
 
-bool flr_engine_get_report(const flr_engine *e, uint32_t job, uint8_t *format, flr_blob *file)
+bool flr_engine_get_report(const flr_engine *e, uint32_t job, uint8_t *format, const char **what,
+                           flr_blob *file)
 {
     for (int i = 0; i < FLR_REVIEW_REPORTS; i++) {
         const flr_review_report *report = &e->review->reports[i];
         if (report->job == 0 || report->job != job) continue;
         *format = report->format;
+        *what = report->what;
         *file = report->file;
         return true;
     }

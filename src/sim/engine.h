@@ -43,33 +43,12 @@
 #include "protocol/messages.h"
 #include "realtime/stall.h"
 #include "scene/scene.h"
+#include "sim/engine_report.h"
 #include "sim/engine_state.h"
 
 typedef struct flr_engine flr_engine;
 
 /* ---- creation and running ---- */
-
-/* A report of clashes that is to be written; borrowed during the call. */
-typedef struct flr_engine_report_part {
-    const char *name, *group; /* group "": none */
-    uint32_t colour;          /* 0xrrggbb */
-    bool keep_out;            /* a zone that the others may not enter */
-    const flr_mesh *mesh;
-    flr_pose T_world_part;
-} flr_engine_report_part;
-
-typedef struct flr_engine_report {
-    const char *source; /* name of the scene */
-    double clearance, seconds;
-    const flr_engine_report_part *parts; /* [part_count] */
-    uint32_t part_count;
-    const flr_clash_list
-        *list;      /* by places in `parts`; without allowed pairs, which are counted as skipped */
-    uint8_t format; /* FLR_WIRE_REPORT_HTML … */
-    bool (*go_on)(void *context,
-                  double done); /* how far it is, 0 … 1; false: stop with FLR_CANCELLED */
-    void *context;
-} flr_engine_report;
 
 /* Fill with flr_default_engine_def(). Texts are copied. */
 typedef struct flr_engine_def {
@@ -111,6 +90,9 @@ typedef struct flr_engine_def {
     bool lock_memory; /* default true */
     /* Writes a report, in a worker's thread; the engine owns the file. NULL: this engine writes none. */
     flr_result (*report)(const flr_engine_report *report, flr_blob *file, flr_error *error);
+    /* Likewise, about a recording. */
+    flr_result (*report_recording)(const flr_engine_recording_report *report, flr_blob *file,
+                                   flr_error *error);
     /* Control's, which the caller beats: forces fade while it stalls, and what control does is noted in it. NULL: none. Outlives
      * the engine. */
     flr_stall *stall;
@@ -618,8 +600,13 @@ uint32_t flr_engine_allow_rules(const flr_engine *engine);
 /* A report of the clashes, by the function of the definition; `format` as there. FLR_UNSUPPORTED: there is none. */
 flr_result flr_engine_report_clashes(flr_engine *engine, double clearance, uint8_t format,
                                      uint32_t *job, flr_error *error);
-/* The file that a job made; the newest few are kept. Valid until the next flr_engine_service(). */
-bool flr_engine_get_report(const flr_engine *engine, uint32_t job, uint8_t *format, flr_blob *file);
+/* Likewise about a finished recording, by `report_recording`; `clearance` below 0: none is required. */
+flr_result flr_engine_report_recording(flr_engine *engine, uint32_t recording, double clearance,
+                                       uint8_t format, uint32_t *job, flr_error *error);
+/* The file that a job made, and a word for its name ("clashes"); the newest few are kept. Valid until the next
+ * flr_engine_service(). */
+bool flr_engine_get_report(const flr_engine *engine, uint32_t job, uint8_t *format,
+                           const char **what, flr_blob *file);
 
 typedef struct flr_engine_near_voxel {
     flr_part_id part; /* whose it is */

@@ -65,6 +65,15 @@ void flr_review_destroy(flr_review *review)
     free(review);
 }
 
+void flr_review_keep_report(flr_review *review, uint32_t job, uint8_t format, const char *what,
+                            flr_blob *file)
+{
+    flr_review_report *report = &review->reports[review->report_count++ % FLR_REVIEW_REPORTS];
+    flr_blob_free(&report->file);
+    *report = (flr_review_report){job, format, what, *file};
+    *file = (flr_blob){0};
+}
+
 static flr_engine_note *add_note(flr_review *review)
 {
     if (review->note_count == review->note_room) {

@@ -39,6 +39,7 @@ typedef struct flr_review_answer {
 typedef struct flr_review_report {
     uint32_t job; /* 0: none */
     uint8_t format;
+    const char *what; /* a word for its file's name: "clashes", "report" */
     flr_blob file;
 } flr_review_report;
 
@@ -86,5 +87,9 @@ typedef struct flr_review_names {
 } flr_review_names;
 
 struct flr_allow *flr_review_allow(const flr_review_names *names, const flr_allow_rules *rules);
+
+/* Keeps a job's file in place of the oldest; takes it over. */
+void flr_review_keep_report(flr_review *review, uint32_t job, uint8_t format, const char *what,
+                            flr_blob *file);
 
 #endif

@@ -6,7 +6,7 @@ export SPNAV_SOCKET=$scratch/no.sock
 
 # ---- doctor: every driver, and what it lacks ----
 expect 0 feeler doctor --json
-json '[.checks[] | select(.name == "device") | .numbers.driver] == ["spacemouse", "openhaptics", "forcedimension"]'
+json '[.checks[] | select(.name == "device") | .numbers.driver] == ["spacemouse", "openhaptics", "forcedimension", "haply"]'
 json '.checks[] | select(.numbers.driver == "spacemouse") | .numbers.present == false and (.advice | contains("apt install spacenavd"))'
 
 # ---- a plugin appears, and a file that is no plugin is reported ----
@@ -19,6 +19,40 @@ echo junk >devices/zz_bad.so
 expect 0 feeler doctor --json
 json '.checks[] | select(.name == "plugins") | .value | contains("zz_bad.so")'
 rm devices/zz_bad.so
+
+# ---- what is plugged in is known by its USB ids, and what it lacks is told ----
+unset FEELER_DEVICES
+usb=$PWD/machine/sys/bus/usb/devices
+mkdir -p "$usb/1-1/1-1:1.0/tty/ttyACM0" "$usb/1-2" "$usb/1-3" "$usb/1-4" machine/dev
+for device in "1-1 2988 0302" "1-2 1451 0402" "1-3 0483 5740" "1-4 1d6b 0002"; do
+  read -r name vendor product <<<"$device"
+  echo "$vendor" >"$usb/$name/idVendor" && echo "$product" >"$usb/$name/idProduct" && echo 1 >"$usb/$name/busnum" && echo 7 >"$usb/$name/devnum"
+done
+echo "Haply Robotics" >"$usb/1-3/manufacturer"
+touch machine/dev/ttyACM0
+export FEELER_DOCTOR_ROOT=$PWD/machine
+expect 0 feeler doctor --json
+json '[.checks[] | select(.name == "usb") | .numbers.driver] == ["openhaptics", "forcedimension", "haply"]'
+json '.checks[] | select(.numbers.usb_vendor == "2988") | .numbers.node == "/dev/ttyACM0" and .numbers.allowed and (.advice | contains("OpenHaptics") and (contains("udev") | not))'
+json '.checks[] | select(.numbers.usb_vendor == "1451") | .numbers.node == "/dev/bus/usb/001/007" and (.numbers.allowed | not) and (.advice | contains("ATTRS{idVendor}==\"1451\""))'
+unset FEELER_DOCTOR_ROOT
+
+# ---- a device is measured ----
+expect 0 feeler device test hand --seconds 0.5 --force 0.5 --out hand.json
+tells 'the grip moved'
+jq -e '.samples > 20 and .force.wanted_n == 0.5 and .force.largest_n > 0 and .force.largest_n <= 0.5 and .force.stopped == null' hand.json >/dev/null && pass || fail "hand.json"
+"$build_dir/tests/fake_haply" port &
+fake=$!
+until [ -s port ]; do sleep 0.05; done
+expect 0 feeler device test "haply:port=$(cat port)" --seconds 2 --json
+kill "$fake"
+json '.name == "Haply Inverse3 049D" and .samples > 20 and .stated.force_n == 3 and .force == null and (.reached_high_m[0] - .reached_low_m[0]) > 0.005'
+[ -s feeler-device-haply.json ] && pass || fail "there is no report"
+expect 2 feeler device test haply:port=1
+says 'Haply Hub'
+expect 2 feeler device move hand
+says 'feeler device test NAME'
+export FEELER_DEVICES=$PWD/devices
 
 # ---- it moves a part, by the clock ----
 expect 0 feeler make ball --out ball -q

@@ -10,6 +10,23 @@ certificate() {
 }
 certificate one && certificate other || exit 77
 
+# ---- a certificate of feeler's own: made, explained, kept, and made anew for another name ----
+export XDG_DATA_HOME=$PWD/data
+expect 0 feeler serve --https --port 0 --no-devices --seconds 0.1
+tells 'https://localhost:'
+tells 'No browser knows it'
+tells 'made now'
+tells 'SHA-256 [0-9A-F]{2}:'
+[ "$(stat -c %a data/feeler/https/key.pem)" = 600 ] && pass || fail "the key can be read by others"
+openssl x509 -in data/feeler/https/certificate.pem -noout -checkhost localhost | grep -q 'does match' && pass || fail "it is not for localhost"
+cp data/feeler/https/certificate.pem first.pem
+expect 0 feeler serve --https --port 0 --no-devices --seconds 0.1
+cmp -s first.pem data/feeler/https/certificate.pem && pass || fail "it was made anew"
+expect 0 feeler serve --https --name cad.example --port 0 --no-devices --seconds 0.1
+openssl x509 -in data/feeler/https/certificate.pem -noout -checkhost cad.example | grep -q 'does match' && pass || fail "it is not for the new name"
+expect 2 feeler serve --https --tls-cert one.crt --tls-key one.key --port 0
+says 'leave out --tls-cert'
+
 feeler serve --port 0 --no-devices --listen 0.0.0.0 --name localhost --tls-cert one.crt --tls-key one.key --seconds 1800 >serve.out 2>serve.err &
 server=$!
 stop_server() { kill "$server" 2>/dev/null; wait "$server" 2>/dev/null; }

@@ -271,6 +271,7 @@ static void a_report_is_written(void **state)
     flr_test_engine s;
     uint32_t job;
     uint8_t format;
+    const char *what;
     flr_blob file;
     make(&s);
     assert_int_equal(flr_engine_report_clashes(s.engine, 0, 0, &job, &error), FLR_UNSUPPORTED);
@@ -291,11 +292,12 @@ static void a_report_is_written(void **state)
     assert_ok(flr_engine_allow(s.engine, flr_engine_part_id(s.engine, 0),
                                flr_engine_part_id(s.engine, 1), true, &error),
               error);
-    assert_false(flr_engine_get_report(s.engine, 1, &format, &file));
+    assert_false(flr_engine_get_report(s.engine, 1, &format, &what, &file));
     assert_ok(flr_engine_report_clashes(s.engine, 0.001, 1, &job, &error), error);
     for (int i = 0; i < 10; i++) flr_engine_service(s.engine);
-    assert_true(flr_engine_get_report(s.engine, job, &format, &file));
+    assert_true(flr_engine_get_report(s.engine, job, &format, &what, &file));
     assert_int_equal(format, 1);
+    assert_string_equal(what, "clashes");
     assert_memory_equal(file.bytes, "3 1 1 b c 1", file.size);
     /* a client that asks over and over, which may be a watcher, does not take the places of all other jobs; what ends or is
      * cancelled makes place for the next */

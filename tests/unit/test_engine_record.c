@@ -254,6 +254,51 @@ static void small_ones_hold_what_moves(void **state)
     flr_test_engine_free(&s);
 }
 
+static flr_result write_report(const flr_engine_recording_report *report, flr_blob *file,
+                               flr_error *why)
+{
+    if (report->clearance > 0.5) return flr_fail(why, FLR_BAD_INPUT, "too much");
+    if (!report->go_on(report->context, 0.5)) return flr_fail(why, FLR_CANCELLED, "cancelled");
+    char text[200];
+    const int size =
+        snprintf(text, sizeof text, "%s %g %u", report->path, report->clearance, report->format);
+    *file = (flr_blob){(uint8_t *)strdup(text), (size_t)size};
+    return FLR_OK;
+}
+
+/* A report about a recording is a job, whose file is kept. */
+static void reported(void **state)
+{
+    (void)state;
+    flr_test_engine s;
+    flr_error error = {0};
+    flr_engine_recording info;
+    uint32_t job = 0;
+    uint8_t format;
+    const char *what;
+    flr_blob file;
+    flr_test_engine_make(&s, true, "/tapes");
+    assert_int_equal(flr_engine_report_recording(s.engine, 0, -1, 0, &job, &error),
+                     FLR_UNSUPPORTED);
+    s.engine->def.report_recording = write_report;
+    assert_int_equal(flr_engine_report_recording(s.engine, 0, -1, 0, &job, &error), FLR_NOT_FOUND);
+    record_part(&s, s.block, (flr_vec3){0, 0, 0.03}, "one", &info);
+    assert_int_equal(flr_engine_report_recording(s.engine, info.recording, -1, 1, &job, &error),
+                     FLR_BAD_ARGUMENT);
+    assert_int_equal(flr_engine_report_recording(s.engine, info.recording, NAN, 0, &job, &error),
+                     FLR_BAD_ARGUMENT);
+    assert_ok(flr_engine_report_recording(s.engine, info.recording, 0.002, 2, &job, &error), error);
+    flr_test_engine_settle(&s);
+    assert_true(flr_engine_get_report(s.engine, job, &format, &what, &file));
+    assert_int_equal(format, 2);
+    assert_string_equal(what, "report");
+    assert_memory_equal(file.bytes, "/tapes/one.mcap 0.002 2", file.size);
+    assert_ok(flr_engine_report_recording(s.engine, info.recording, 0.6, 0, &job, &error), error);
+    flr_test_engine_settle(&s);
+    assert_false(flr_engine_get_report(s.engine, job, &format, &what, &file));
+    flr_test_engine_free(&s);
+}
+
 /* Another name for it and its file, or none. */
 static void named_anew_and_removed(void **state)
 {
@@ -306,6 +351,7 @@ int main(void)
         cmocka_unit_test(the_list_is_small),
         cmocka_unit_test(small_ones_hold_what_moves),
         cmocka_unit_test(named_anew_and_removed),
+        cmocka_unit_test(reported),
     };
     return cmocka_run_group_tests_name("engine_record", tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "picture/pdf.h"
 #include "support/recorded.h"
 
 static flr_error error;
@@ -161,6 +162,94 @@ static void the_page_is_whole(void **state)
     flr_test_recorded_free(&recorded);
 }
 
+/* The nearest place is named and drawn, and the timing stands behind a line that opens it. */
+static void the_nearest_place_is_named(void **state)
+{
+    (void)state;
+    flr_test_recorded recorded;
+    go(&recorded, 0.005, 0.001, 50, 0);
+    flr_cli cli = quiet();
+    flr_report r = report_of(&recorded, 0.002, 5000, true);
+    const flr_report_pair *list[FLR_REPORT_NEAREST];
+    assert_int_equal(flr_report_near(&r, list), 1);
+    assert_lt(fabs(list[0]->least - 0.001), 1e-12);
+    assert_lt(fabs(flr_vec3_distance(list[0]->from, list[0]->to) - 0.001), 1e-12);
+    /* the picture has the markers' red, and the middle of it is near them */
+    flr_picture picture;
+    assert_ok(flr_report_closeup(&r, list[0], 200, 150, &picture, &error), error);
+    size_t red = 0, middle = 0;
+    for (uint32_t i = 0; i < 200 * 150; i++) {
+        const uint8_t *c = picture.rgb + 3 * i;
+        bool is = c[0] > 120 && c[1] < 90 && c[2] < 90;
+        red += is;
+        middle += is && abs((int)(i % 200) - 100) < 70 && abs((int)(i / 200) - 75) < 50;
+    }
+    assert_in_range(red, 20, 3000);
+    assert_int_equal(red, middle);
+    flr_picture_free(&picture);
+    flr_blob page;
+    assert_ok(flr_report_page(&cli, &r, &page, &error), error);
+    const char *near = strstr((const char *)page.bytes, "<h2>Nearest place</h2>");
+    assert_non_null(near);
+    assert_non_null(strstr(near, "<b>peg</b> and <b>wall</b>: 1.000 mm"));
+    assert_non_null(strstr(near, "<details><summary><h2>Timing</h2>"));
+    flr_blob_free(&page);
+    flr_report_free(&r);
+    flr_test_recorded_free(&recorded);
+}
+
+/* Every object is where the table says, and the text is there. */
+static void the_pdf_is_whole(void **state)
+{
+    (void)state;
+    flr_test_recorded recorded;
+    go(&recorded, 0.005, 0.001, 50, 0);
+    flr_cli cli = quiet();
+    for (int meshes = 0; meshes < 2; meshes++) {
+        flr_report r = report_of(&recorded, 0.002, 5000, meshes);
+        flr_blob file;
+        assert_ok(flr_report_pdf(&cli, &r, &file, &error), error);
+        const char *text = (const char *)file.bytes;
+        assert_int_equal(strncmp(text, "%PDF-1.4\n", 9), 0);
+        const char *end = text + file.size, *start = end - 1;
+        while (start > text && strncmp(start, "startxref\n", 10) != 0) start--;
+        const char *table = text + strtoul(start + 10, NULL, 10);
+        unsigned objects = 0;
+        assert_int_equal(sscanf(table, "xref\n0 %u", &objects), 1);
+        assert_in_range(objects, 9, 40);
+        const char *row = strchr(table + 5, '\n') + 1 + 20;
+        for (unsigned i = 1; i < objects; i++, row += 20) {
+            unsigned number = 0;
+            assert_int_equal(sscanf(text + strtoul(row, NULL, 10), "%u 0 obj", &number), 1);
+            assert_int_equal(number, i);
+        }
+        const size_t size = file.size;
+        assert_non_null(memmem(text, size, meshes ? "(FAIL)" : "(UNDECIDED)", meshes ? 6 : 11));
+        assert_int_equal(memmem(text, size, "(1. peg and wall)", 17) != NULL, meshes);
+        assert_int_equal(memmem(text, size, "/Subtype /Image", 15) != NULL, meshes);
+        flr_blob_free(&file);
+        flr_report_free(&r);
+    }
+    flr_test_recorded_free(&recorded);
+}
+
+/* A long sentence is broken at spaces, and strange characters do no harm. */
+static void pdf_text_fits(void **state)
+{
+    (void)state;
+    const char *words = "a (part) \\ of \xc3\xa4 \xe4\xb8\xad and some more of it";
+    flr_pdf *pdf = flr_pdf_begin();
+    flr_pdf_page(pdf);
+    assert_lt(flr_pdf_paragraph(pdf, 0, 100, 60, 10, false, 0, words), 100 - 3 * 13.5 + 1e-9);
+    flr_blob file;
+    assert_ok(flr_pdf_end(pdf, &file, &error), error);
+    assert_non_null(memmem(file.bytes, file.size, "a \\(part\\) \\\\", 13));
+    assert_non_null(memchr(file.bytes, 0xe4, file.size));
+    assert_non_null(memchr(file.bytes, '?', file.size));
+    flr_blob_free(&file);
+    assert_lt(fabs(flr_pdf_text_width("iW", 2, 1000, false) - 1166), 1e-9);
+}
+
 /* ---- plots ---- */
 
 static char *drawn(void (*draw)(FILE *out))
@@ -228,6 +317,9 @@ int main(void)
         cmocka_unit_test(surfaces_that_meet_are_counted),
         cmocka_unit_test(bounds_decide_without_meshes),
         cmocka_unit_test(the_page_is_whole),
+        cmocka_unit_test(the_nearest_place_is_named),
+        cmocka_unit_test(the_pdf_is_whole),
+        cmocka_unit_test(pdf_text_fits),
         cmocka_unit_test(plots_lose_no_peak),
     };
     return cmocka_run_group_tests_name("report", tests, NULL, NULL);

@@ -276,7 +276,7 @@ static void sentences(void **state)
         {"spacemouse:loud", "key=value", FLR_BAD_ARGUMENT},
         {"spacemouse:socket=/nowhere/at/all", "apt install spacenavd", FLR_NOT_FOUND},
         {"spacemose", "did you mean \"spacemouse\"", FLR_NOT_FOUND},
-        {"joystick", "spacemouse, openhaptics, forcedimension", FLR_NOT_FOUND},
+        {"joystick", "spacemouse, openhaptics, forcedimension, haply", FLR_NOT_FOUND},
         {"hand", "needs to know what", FLR_BAD_ARGUMENT},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

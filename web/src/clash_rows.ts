@@ -1,6 +1,7 @@
 // What the list of clashes says: which pairs, in words.
 import type { clash_pair, message_clashes } from './protocol.mjs';
 import { length } from './units.ts';
+import { t } from './texts.ts';
 
 export const STATES = ['ok', 'near', 'contact', 'overlap'] as const;
 const CONTACT = 2, OVERLAP = 3;
@@ -17,8 +18,8 @@ export function listed(pairs: readonly clash_pair[], filter: Filter): clash_pair
 
 /** how much of it */
 export function amount(pair: Pick<clash_pair, 'state' | 'depth' | 'distance'>, unit: string): string {
-  if (pair.state === OVERLAP) return `${length(pair.depth, unit)} deep`;
-  return pair.state === CONTACT ? 'in contact' : `${length(pair.distance, unit)} apart`;
+  if (pair.state === OVERLAP) return t('{0} deep', length(pair.depth, unit));
+  return pair.state === CONTACT ? t('in contact') : t('{0} apart', length(pair.distance, unit));
 }
 
 /** "2 overlaps, 1 contact, 3 closer than 1.00 mm" */
@@ -26,9 +27,9 @@ export function summary(found: Pick<message_clashes, 'overlaps' | 'contacts' | '
   const count = (n: number, one: string, many: string) => (n ? `${n} ${n === 1 ? one : many}` : '');
   const words = [
     count(found.overlaps, 'overlap', 'overlaps'), count(found.contacts, 'contact', 'contacts'),
-    found.near ? `${found.near} closer than ${length(found.clearance, unit)}` : '',
+    found.near ? t('{0} closer than {1}', found.near, length(found.clearance, unit)) : '',
   ].filter(Boolean);
-  return words.length ? words.join(', ') : 'no clashes';
+  return words.length ? words.join(', ') : t('no clashes');
 }
 
 /** metres out of what somebody typed: "1", "0,5 mm", "1/16 in" is not one; null: no length */

@@ -7,10 +7,12 @@ import { amount, listed, read_length, STATES, summary } from './clash_rows.ts';
 import { by_id, h, text, toggle } from './dom.ts';
 import type { Model } from './model.ts';
 import type { Notices } from './notices.ts';
-import { job_state, report_format, result, type clash_pair, type message_clashes, type Vec3 } from './protocol.mjs';
+import { report_format, type clash_pair, type message_clashes, type Vec3 } from './protocol.mjs';
+import { save_report } from './reports.ts';
 import { Rest } from './rest.ts';
 import type { Stage } from './scene.ts';
 import { Signal } from './signal.ts';
+import { t } from './texts.ts';
 
 const STOOD_MS = 300;
 const ROWS = 150; // of a list; the report has all
@@ -70,7 +72,7 @@ export class Clashes {
     if (this.rest.moved(state, (part) => parts.get(part)?.voxel ?? 0)) this.disturb();
     if (!this.card.open || !this.due || this.asking || connection.state !== 'open' || this.model.replaying) return;
     if (parts.size > 1 && now - this.moved_at > STOOD_MS) void this.ask();
-    else if (parts.size < 2) text(this.note, 'A clash needs at least two parts.');
+    else if (parts.size < 2) text(this.note, t('A clash needs at least two parts.'));
   }
 
   private disturb(): void {
@@ -83,7 +85,7 @@ export class Clashes {
     this.asking = true;
     this.due = false;
     this.shapes = new Map([...this.model.parts.values()].map(({ part, mesh }) => [part, mesh]));
-    const slow = window.setTimeout(() => text(this.note, 'checking all pairs …'), 400);
+    const slow = window.setTimeout(() => text(this.note, t('checking all pairs …')), 400);
     try {
       const answer = await this.model.connection.ask('clashes_ask', { clearance: this.clearance });
       if (answer.name !== 'clashes' || answer.body.scene !== this.model.scene?.scene) return;
@@ -102,7 +104,7 @@ export class Clashes {
     const value = read_length(this.field.value, this.model.unit);
     this.field.setAttribute('aria-invalid', String(value === null));
     if (value === null) {
-      this.notices.toast(`“${this.field.value}” is no length. Type a number such as 0.5, with or without mm, cm, m or in; at most 1 m.`, 'warning');
+      this.notices.toast(t('“{0}” is no length. Type a number such as 0.5, with or without mm, cm, m or in; at most 1 m.', this.field.value), 'warning');
       return;
     }
     this.clearance = value;
@@ -117,7 +119,7 @@ export class Clashes {
   // ---- the list ----
 
   private name(part: number): string {
-    return this.model.parts.get(part)?.name || `part ${part}`;
+    return this.model.parts.get(part)?.name || t('part {0}', part);
   }
 
   private show(): void {
@@ -125,25 +127,25 @@ export class Clashes {
     const pairs = found ? listed(found.pairs, this.filter) : [];
     text(by_id('clashes-count'), found ? String(found.overlaps + found.contacts + found.near) : '');
     const left = found && found.left_out > 0 ? ` ${found.left_out} ${found.left_out === 1 ? 'part was' : 'parts were'} left out: more than a million triangles.` : '';
-    const allowed = found?.allowed ? `; ${found.allowed} allowed` : '';
+    const allowed = found?.allowed ? t('; {0} allowed', found.allowed) : '';
     text(this.note, found ? `${summary(found, this.model.unit)}${allowed}.${left}` : '');
     const rows = pairs.slice(0, ROWS).map((pair) => this.row(pair));
     const more = pairs.length - ROWS;
     this.list.replaceChildren(...rows);
-    if (more > 0) this.list.append(h('p', { class: 'hint' }, `and ${more} more; the report lists them all.`));
+    if (more > 0) this.list.append(h('p', { class: 'hint' }, t('and {0} more; the report lists them all.', more)));
     const still = this.chosen && pairs.find((pair) => pair.part === this.chosen!.part && pair.other === this.chosen!.other);
     this.draw(still ?? null);
     this.changed.emit();
   }
 
   private row(pair: clash_pair): HTMLElement {
-    const names = `${this.name(pair.part)} and ${this.name(pair.other)}`;
+    const names = t('{0} and {1}', this.name(pair.part), this.name(pair.other));
     const pick = h('button', { type: 'button', class: 'clash-pick', title: 'Show where', onclick: () => this.choose(pair) },
       h('span', { class: `dot dot-${pair.allowed ? 'allowed' : STATES[pair.state] ?? 'ok'}` }),
-      h('span', { class: 'part-text' }, h('span', { class: 'part-name' }, names), h('span', { class: 'part-facts' }, `${amount(pair, this.model.unit)}${pair.allowed ? ' · allowed' : ''}`)));
+      h('span', { class: 'part-text' }, h('span', { class: 'part-name' }, names), h('span', { class: 'part-facts' }, `${amount(pair, this.model.unit)}${pair.allowed ? t(' · allowed') : ''}`)));
     const allow = h('button', {
       type: 'button', class: 'chip', 'aria-pressed': String(pair.allowed), title: pair.allowed ? 'Report this pair again' : 'A fit of the design: do not report this pair. Save scene keeps this',
-      'aria-label': `Allow ${names}`, onclick: () => this.model.connection.ask('allow', { part: pair.part, other: pair.other, allowed: !pair.allowed }).catch(this.notices.failed),
+      'aria-label': t('Allow {0}', names), onclick: () => this.model.connection.ask('allow', { part: pair.part, other: pair.other, allowed: !pair.allowed }).catch(this.notices.failed),
     }, 'allow');
     const current = this.chosen?.part === pair.part && this.chosen.other === pair.other;
     const row = h('div', { class: 'clash', 'aria-current': String(current) }, pick, allow);
@@ -175,35 +177,11 @@ export class Clashes {
 
   // ---- the report ----
 
-  private ended(job: number): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const look = () => {
-        const known = this.model.jobs.get(job);
-        if (known?.state !== job_state.JOB_ENDED) return false;
-        if (known.result === result.RESULT_OK) resolve();
-        else reject(new Error('')); // the notice of the job says why
-        return true;
-      };
-      if (look()) return;
-      const stop = this.model.on_job.on(() => {
-        if (look()) stop();
-      });
-    });
-  }
-
   private async report(): Promise<void> {
     this.save.disabled = true;
     try {
-      const { connection } = this.model;
-      const job = await connection.make('report', { clearance: this.clearance, format: report_format.REPORT_HTML });
-      await this.ended(job);
-      const answer = await fetch(`reports/${job}.html`, { headers: connection.token ? { Authorization: `Bearer ${connection.token}` } : {} });
-      if (!answer.ok) throw new Error(`The report could not be downloaded: ${await answer.text()}`);
-      const url = URL.createObjectURL(await answer.blob());
-      const file = `${(this.model.scene?.name || 'scene').replace(/[^\w-]+/g, '_')}-clashes.html`;
-      h('a', { href: url, download: file }).click();
-      window.setTimeout(() => URL.revokeObjectURL(url), 10000);
-      this.notices.toast(`Saved ${file}.`);
+      const job = await this.model.connection.make('report', { clearance: this.clearance, format: report_format.REPORT_HTML });
+      await save_report(this.model, this.notices, job, `${this.model.scene?.name || 'scene'}-clashes`, 'html');
     } catch (error) {
       if (error instanceof Error && error.message) this.notices.failed(error);
     } finally {

@@ -9,6 +9,7 @@ import { NONE, type gap_state, type message_state, type Vec3 } from './protocol.
 import { Rest } from './rest.ts';
 import { Signal } from './signal.ts';
 import { bounds, gap_text, length } from './units.ts';
+import { t } from './texts.ts';
 
 const STOOD_MS = 300;
 const CHOOSE = 'Nothing here can be moved. Click a part, and choose “movable” below it in the list.';
@@ -58,7 +59,7 @@ export class Clearance {
     }
     if (this.asking) return;
     this.asking = this.asked = true;
-    if (asked) text(this.note, 'measuring …');
+    if (asked) text(this.note, t('measuring …'));
     const began = performance.now();
     try {
       const answer = await this.model.connection.ask('clearance_ask', { part, other: NONE, exact: true });
@@ -124,9 +125,9 @@ export class Clearance {
     this.readout.classList.toggle('touching', meets);
     this.readout.classList.toggle('pressed', pressed && !meets);
     const onset = this.model.parameters.get('onset')?.value ?? 0;
-    const force = pressed && onset > 0 ? `force acts, which begins at about ${length(onset, unit)}` : pressed ? 'force acts' : '';
-    if (exact && meets) text(this.note, `with ${exact.name || 'another part'}${this.nothing_moves() ? `. ${CHOOSE}` : ''}`);
-    else if (exact) text(this.note, [exact.name ? `exact, to ${exact.name}` : 'exact', force].filter(Boolean).join(' · '));
-    else if (!this.asking) text(this.note, this.nothing_moves() ? CHOOSE : force);
+    const force = pressed && onset > 0 ? t('force acts, which begins at about {0}', length(onset, unit)) : pressed ? t('force acts') : '';
+    if (exact && meets) text(this.note, `${t('with {0}', exact.name || t('another part'))}${this.nothing_moves() ? `. ${t(CHOOSE)}` : ''}`);
+    else if (exact) text(this.note, [exact.name ? t('exact, to {0}', exact.name) : t('exact'), force].filter(Boolean).join(' · '));
+    else if (!this.asking) text(this.note, this.nothing_moves() ? t(CHOOSE) : force);
   }
 }

@@ -1,20 +1,32 @@
 // Making elements: short enough to need no framework.
 
+import { t } from './texts.ts';
+
 type Props = Record<string, unknown>;
 type Child = Node | string | null | undefined | false;
 
-/** an element with properties, attributes (those with a dash, and role) and handlers (on…) */
+/** what people read of an element */
+const READ = new Set(['title', 'aria-label', 'placeholder', 'alt']);
+/** texts in these are somebody's own */
+const OWN = /(^| )(part-name|person-name|note-text)( |$)/;
+
+/** an element with properties, attributes (those with a dash, and role) and handlers (on…); texts in the page's language */
 export function h<K extends keyof HTMLElementTagNameMap>(tag: K, props: Props = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(props)) {
     if (value === undefined || value === null || value === false) continue;
+    if (READ.has(name) && typeof value === 'string') {
+      element.setAttribute(name, t(value));
+      continue;
+    }
     if (name.startsWith('on') && typeof value === 'function')
       element.addEventListener(name.slice(2), value as EventListener);
     else if (name.includes('-') || name === 'role' || name === 'for') element.setAttribute(name, String(value));
     else if (name === 'class') element.className = String(value);
     else (element as unknown as Props)[name] = value;
   }
-  for (const child of children) if (child) element.append(child);
+  const own = OWN.test(String(props['class'] ?? ''));
+  for (const child of children) if (child) element.append(typeof child === 'string' && !own ? t(child) : child);
   return element;
 }
 
@@ -49,6 +61,8 @@ const ICONS = {
   close: 'M6 6l12 12M18 6 6 18',
   down: 'M6 9l6 6 6-6',
   download: 'M12 4v11M12 15l-4-4M12 15l4-4M4 19h16',
+  report: 'M6 3h8l4 4v14H6zM14 3v4h4M9 12h6M9 16h6',
+  headset: 'M3 8h18v8h-6l-3-3-3 3H3zM7.500 11.500v.1M16.500 11.500v.1',
   eye: 'M2 12s3.600-6.500 10-6.500S22 12 22 12s-3.600 6.500-10 6.500S2 12 2 12zM12 9a3 3 0 1 0 0 6a3 3 0 1 0 0-6z',
   trash: 'M5 7h14M10 7V4h4v3M7 7l1 13h8l1-13',
   panel: 'M4 5h16v14H4zM15 5v14',

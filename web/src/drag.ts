@@ -3,6 +3,7 @@ import type { Eye } from './camera.ts';
 import type { PageHand } from './hand.ts';
 import type { Model } from './model.ts';
 import type { Picker } from './pick.ts';
+import { TwoFingers, type Finger } from './gestures.ts';
 import { add, Drag, multiply, scale, turn, type Quat, type View } from './pose.ts';
 import { NONE, type Pose, type Vec3 } from './protocol.mjs';
 import type { Stage } from './scene.ts';
@@ -16,6 +17,8 @@ const KEY_TURN = 0.9; // radians per second
 const LET_GO_MS = 700; // after the last key
 const PICK_MS = 60; // reading a pixel back waits for the card: not for every move of the pointer
 const CLICK_PIXELS = 4; // a press that went no farther did not mean to turn the view
+const TAP_PIXELS = 14; // likewise of a finger
+const PINCH = 0.5; // of the way to the eye, for fingers that are e times farther apart
 const DEAD = 0.14; // of a gamepad's sticks
 
 export class Dragging {
@@ -38,6 +41,8 @@ export class Dragging {
   private pad_pose: Pose | null = null;
   private cap_pose: Pose | null = null;
   private cap_last = 0;
+  /** the second finger on the glass, while the first one holds a part */
+  private second: { id: number; at: Finger; two: TwoFingers } | null = null;
   /** of a SpaceMouse at this machine */
   cap: Cap | null = null;
 
@@ -72,6 +77,7 @@ export class Dragging {
 
   private press(event: PointerEvent): void {
     this.canvas.focus({ preventScroll: true });
+    if (this.drag && event.pointerType === 'touch' && this.add_finger(event)) return;
     if (event.button !== 0 || this.drag || this.key_pose || this.pad_pose || this.cap_pose || this.hand.pointing || this.taken()) return;
     const pick = this.picker.at(event.clientX, event.clientY);
     this.clicked = pick && { part: pick.part, x: event.clientX, y: event.clientY };
@@ -92,6 +98,12 @@ export class Dragging {
 
   private point(event: PointerEvent): void {
     const dx = event.clientX - this.pointer.x, dy = event.clientY - this.pointer.y;
+    if (this.second?.id === event.pointerId) {
+      event.stopImmediatePropagation();
+      this.second.at = { x: event.clientX, y: event.clientY };
+      this.gesture();
+      return;
+    }
     if (this.drag && event.pointerId !== this.pointer.id) return;
     this.pointer.x = event.clientX;
     this.pointer.y = event.clientY;
@@ -99,6 +111,10 @@ export class Dragging {
     this.moved = true;
     if (!this.drag) return;
     event.stopImmediatePropagation();
+    if (this.second) {
+      this.gesture();
+      return;
+    }
     const ray = this.eye.ray(event.clientX, event.clientY);
     const view = this.eye.view();
     const share = event.ctrlKey ? SLOW : 1;
@@ -108,10 +124,41 @@ export class Dragging {
     this.hand.move(this.drag.pose);
   }
 
+  /** a second finger, beside a held part; false: there is one already */
+  private add_finger(event: PointerEvent): boolean {
+    if (event.pointerId === this.pointer.id) return false;
+    event.stopImmediatePropagation();
+    event.preventDefault();
+    if (this.second) return true; // a third one does nothing
+    this.canvas.setPointerCapture(event.pointerId);
+    const at = { x: event.clientX, y: event.clientY };
+    this.second = { id: event.pointerId, at, two: new TwoFingers(this.pointer, at) };
+    return true;
+  }
+
+  private gesture(): void {
+    if (!this.drag || !this.second) return;
+    const change = this.second.two.move(this.pointer, this.second.at);
+    const ray = this.eye.ray(this.pointer.x, this.pointer.y), view = this.eye.view();
+    // the part turns as the fingers do: clockwise on the glass is about the axis away from the eye
+    if (change.roll || change.right || change.down) this.turned = true;
+    if (change.roll) this.drag.roll(view, change.roll);
+    if (change.spread !== 1) this.drag.push(ray, view, -PINCH * this.eye.distance * Math.log(change.spread));
+    if (change.right || change.down) this.drag.turn(ray, view, change.right * TURN_RAD, change.down * TURN_RAD);
+    this.drag.hold(ray, view); // the first finger goes on from where it is
+    this.hand.move(this.drag.pose);
+  }
+
   private lift(event: PointerEvent): void {
     const { clicked } = this;
+    if (this.second?.id === event.pointerId) {
+      event.stopImmediatePropagation();
+      this.second = null;
+      return;
+    }
     this.clicked = null;
-    if (clicked && Math.hypot(event.clientX - clicked.x, event.clientY - clicked.y) < CLICK_PIXELS) this.model.select(clicked.part);
+    const within = event.pointerType === 'touch' ? TAP_PIXELS : CLICK_PIXELS;
+    if (clicked && Math.hypot(event.clientX - clicked.x, event.clientY - clicked.y) < within) this.model.select(clicked.part);
     if (!this.drag || event.pointerId !== this.pointer.id) return;
     event.stopImmediatePropagation();
     this.end();
@@ -119,7 +166,7 @@ export class Dragging {
 
   /** lets go, however it was held */
   end(): void {
-    this.drag = this.key_pose = this.pad_pose = this.cap_pose = null;
+    this.drag = this.key_pose = this.pad_pose = this.cap_pose = this.second = null;
     this.keys.clear();
     this.canvas.classList.remove('holding');
     this.hand.release();

@@ -2,6 +2,7 @@
 import { by_id, h, text } from './dom.ts';
 import type { Model } from './model.ts';
 import type { Notices } from './notices.ts';
+import { t } from './texts.ts';
 
 const RATE = 30; // pictures a second
 const KINDS = ['video/webm;codecs=vp9', 'video/webm;codecs=vp8', 'video/webm', 'video/mp4;codecs=avc3', 'video/mp4'];
@@ -68,7 +69,7 @@ export class Export {
       this.recorder = null;
       this.show();
       save(new Blob(pieces, { type: type.split(';')[0]! }), name);
-      this.notices.toast(`Saved as ${name}.`);
+      this.notices.toast(t('Saved as {0}.', name));
     });
     this.recorder = recorder;
     recorder.start(500);

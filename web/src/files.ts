@@ -8,6 +8,7 @@ import type { Notices } from './notices.ts';
 import { upright, type Quat, type Up } from './pose.ts';
 import { NONE, part_kind, type Vec3 } from './protocol.mjs';
 import { bytes as show_bytes, digits, metres } from './units.ts';
+import { t } from './texts.ts';
 
 const PIECE = 256 * 1024;
 const BACKLOG = 4 * 1024 * 1024;
@@ -100,9 +101,9 @@ export class Files {
   }
 
   private usable(file: File): boolean {
-    if (!file.size) this.notices.toast(`${file.name} is empty.`, 'warning');
+    if (!file.size) this.notices.toast(t('{0} is empty.', file.name), 'warning');
     else if (/\.(json|mcap)$/i.test(file.name))
-      this.notices.toast(`${file.name} is no mesh. Scenes are opened by feeler serve SCENE, recordings are replayed from the folder of recordings.`, 'warning');
+      this.notices.toast(t('{0} is no mesh. Scenes are opened by feeler serve SCENE, recordings are replayed from the folder of recordings.', file.name), 'warning');
     else return true;
     return false;
   }
@@ -111,10 +112,10 @@ export class Files {
   private async propose(file: File, number: number, of: File[]): Promise<void> {
     const size = await size_of_file(file);
     const rest = of.length - number;
-    by_id('file-title').textContent = of.length > 1 ? `Add a part (${number} of ${of.length})` : 'Add a part';
+    by_id('file-title').textContent = of.length > 1 ? t('Add a part ({0} of {1})', number, of.length) : t('Add a part');
     by_id('file-name').textContent = `${file.name} · ${show_bytes(file.size)}`;
     by_id('file-all').hidden = rest === 0;
-    by_id('file-all').textContent = `Add all ${rest + 1} like this`;
+    by_id('file-all').textContent = t('Add all {0} like this', rest + 1);
     const unit = by_id<HTMLSelectElement>('file-unit');
     const stated = states_unit(file.name);
     unit.querySelector<HTMLOptionElement>('[value=""]')!.hidden = !stated;
@@ -124,7 +125,7 @@ export class Files {
       const scale = metres(unit.value);
       const show = (value: number) => digits((value * scale) / metres(this.model.unit));
       by_id('file-size').hidden = !size || unit.value === '';
-      if (size) by_id('file-size').textContent = `That makes it ${size.map(show).join(' × ')} ${this.model.unit}.`;
+      if (size) by_id('file-size').textContent = t('That makes it {0} {1}.', size.map(show).join(' × '), this.model.unit);
     };
     unit.onchange = tell;
     tell();
@@ -168,9 +169,9 @@ export class Files {
   /** `part`: that gets it in place of its own mesh */
   private async send(file: File, answers: Answers, part: number = NONE): Promise<void> {
     const { connection } = this.model;
-    const bar = h('progress', { max: 1, value: 0, 'aria-label': `Sending ${file.name}` });
+    const bar = h('progress', { max: 1, value: 0, 'aria-label': t('Sending {0}', file.name) });
     let stopped = false;
-    const row = h('div', { class: 'job' }, h('span', { class: 'job-line' }, `${file.name}: sending`), bar,
+    const row = h('div', { class: 'job' }, h('span', { class: 'job-line' }, t('{0}: sending', file.name)), bar,
       h('button', { type: 'button', class: 'quiet', onclick: () => (stopped = true) }, 'Cancel'));
     by_id('jobs').append(row);
     try {

@@ -11,6 +11,7 @@ import { Rest } from './rest.ts';
 import type { Stage } from './scene.ts';
 import { Signal } from './signal.ts';
 import { length } from './units.ts';
+import { t } from './texts.ts';
 
 const STOOD_MS = 300;
 const PARTS = 40; // at a time
@@ -89,7 +90,7 @@ export class GapMap {
   private read(): boolean {
     const value = read_length(this.field.value, this.model.unit);
     if (value === null || value <= 0) {
-      this.notices.toast(`“${this.field.value}” is no length. Type a number such as 2, with or without mm, cm, m or in; at most 1 m.`, 'warning');
+      this.notices.toast(t('“{0}” is no length. Type a number such as 2, with or without mm, cm, m or in; at most 1 m.', this.field.value), 'warning');
       return false;
     }
     this.reach = value;
@@ -100,7 +101,7 @@ export class GapMap {
     const parts = this.chosen();
     if (!parts.length) this.notices.toast('Select parts first: click a name in the list; Ctrl adds one, Shift selects everything in between.');
     if (!parts.length || !this.read()) return;
-    if (parts.length > PARTS) this.notices.toast(`A gap map shows ${PARTS} parts at most: the first ${PARTS} of the selected ones.`);
+    if (parts.length > PARTS) this.notices.toast(t('A gap map shows {0} parts at most: the first {0} of the selected ones.', PARTS));
     this.drop();
     this.wanted = parts.slice(0, PARTS);
     void this.ask();
@@ -170,7 +171,7 @@ export class GapMap {
     const { unit } = this.model;
     text(by_id('gap-middle'), length(this.reach / 2, unit));
     text(by_id('gap-far'), `≥ ${length(this.reach, unit)}`);
-    text(by_id('gap-least'), !this.maps.size ? '' : least < 0 ? `purple: inside another part, up to ${length(-least, unit)} deep` : least < this.reach ? `nearest: ${length(least, unit)}` : 'nothing is so near');
+    text(by_id('gap-least'), !this.maps.size ? '' : least < 0 ? t('purple: inside another part, up to {0} deep', length(-least, unit)) : least < this.reach ? t('nearest: {0}', length(least, unit)) : t('nothing is so near'));
     this.changed.emit();
   }
 }

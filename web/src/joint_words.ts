@@ -1,5 +1,6 @@
 // What the page says about joints.
 import { joint_kind, measured_kind, type message_joint } from './protocol.mjs';
+import { t } from './texts.ts';
 import { digits, length } from './units.ts';
 
 /** by their numbers */
@@ -27,7 +28,7 @@ export function axis_words(kind: number): string {
 export function limits_words(joint: Pick<message_joint, 'turn' | 'slide'>, unit: 'mm' | 'in'): string {
   const degrees = (angle: number) => `${digits((angle * 180) / Math.PI)}°`;
   const parts: string[] = [];
-  if (joint.turn.limited) parts.push(`${degrees(joint.turn.low)} to ${degrees(joint.turn.high)}`);
-  if (joint.slide.limited) parts.push(`${length(joint.slide.low, unit)} to ${length(joint.slide.high, unit)}`);
+  if (joint.turn.limited) parts.push(t('{0} to {1}', degrees(joint.turn.low), degrees(joint.turn.high)));
+  if (joint.slide.limited) parts.push(t('{0} to {1}', length(joint.slide.low, unit), length(joint.slide.high, unit)));
   return parts.length ? ` · ${parts.join(', ')}` : '';
 }

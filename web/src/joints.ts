@@ -11,6 +11,7 @@ import { apply, rotate } from './pose.ts';
 import { joint_kind, measured_kind, NONE, type joint_axis, type measured, type message_joint, type Vec3 } from './protocol.mjs';
 import { Signal } from './signal.ts';
 import { metres } from './units.ts';
+import { t } from './texts.ts';
 
 const CLICK_PIXELS = 4;
 const REACH_PIXELS = 7;
@@ -21,7 +22,7 @@ export class Joints {
   readonly changed = new Signal<void>();
   private card = by_id<HTMLDetailsElement>('joints-card');
   private list = h('div', { id: 'joint-list' });
-  private kind = h('select', { id: 'joint-kind', 'aria-label': 'Kind of joint', onchange: () => this.show_form() }, ...KINDS.map(({ name, does }, number) => h('option', { value: String(number) }, `${name}: ${does}`)));
+  private kind = h('select', { id: 'joint-kind', 'aria-label': 'Kind of joint', onchange: () => this.show_form() }, ...KINDS.map(({ name, does }, number) => h('option', { value: String(number) }, `${t(name)}: ${t(does)}`)));
   private base = h('select', { id: 'joint-base', 'aria-label': 'What it moves against' });
   private from = h('input', { type: 'number', step: 'any', id: 'joint-from', placeholder: 'no limit', 'aria-label': 'Lower limit' });
   private to = h('input', { type: 'number', step: 'any', id: 'joint-to', placeholder: 'no limit', 'aria-label': 'Upper limit' });
@@ -127,7 +128,7 @@ export class Joints {
     this.pitch_row.hidden = !pitch;
     this.make.disabled = !this.picked;
     const name = this.picked ? this.model.parts.get(this.picked.part)?.name || `part ${this.picked.part}` : '';
-    text(this.hint, this.picked ? `${name} moves about the ${axis_words(this.picked.found.kind)} that you clicked.` : 'Click a cylinder, an edge or a flat face of the part that moves: its axis, direction or normal is the axis.');
+    text(this.hint, this.picked ? t('{0} moves about the {1} that you clicked.', name, t(axis_words(this.picked.found.kind))) : t('Click a cylinder, an edge or a flat face of the part that moves: its axis, direction or normal is the axis.'));
     this.changed.emit();
   }
 
@@ -164,10 +165,10 @@ export class Joints {
     text(by_id('joints-count'), joints.length ? String(joints.length) : '');
     const name = (part: number) => (part === NONE ? 'the world' : this.model.parts.get(part)?.name || `part ${part}`);
     this.list.replaceChildren(...joints.map((joint) => {
-      const remove = h('button', { type: 'button', class: 'tool small', title: 'Remove', 'aria-label': `Remove ${joint.name}`, onclick: () => this.model.connection.ask('joint_set', { name: joint.name, remove: true }).catch(this.notices.failed) });
+      const remove = h('button', { type: 'button', class: 'tool small', title: 'Remove', 'aria-label': t('Remove {0}', joint.name), onclick: () => this.model.connection.ask('joint_set', { name: joint.name, remove: true }).catch(this.notices.failed) });
       remove.append(icon('trash'));
       return h('div', { class: 'joint' }, h('div', { class: 'measurement-text' }, h('div', { class: 'measurement-title' }, joint.name),
-        h('div', { class: 'part-facts' }, `${KINDS[joint.kind]?.name ?? ''} · ${name(joint.b)} on ${name(joint.a)}${limits_words(joint, unit)}`)), remove);
+        h('div', { class: 'part-facts' }, `${t(KINDS[joint.kind]?.name ?? '')} · ${t('{0} on {1}', name(joint.b), name(joint.a))}${limits_words(joint, unit)}`)), remove);
     }));
     if (!joints.length) this.list.append(h('p', { class: 'hint' }, 'No joints. A joint lets a part turn or slide as designed: a door, a drawer, a lever.'));
     this.changed.emit();

@@ -88,9 +88,13 @@ export class Loader {
     const wanted = entries.find((entry) => entry.mesh === held && entry.level > 0 && entry.asked < WHOLE_MOST);
     if (wanted) return { entry: wanted, triangles: WHOLE_MOST };
     // finer by a factor of four each time, while all together stay within the budget
-    const total = entries.reduce((sum, entry) => sum + entry.triangles, 0);
+    // a mesh costs as often as there are parts of it
+    const parts = new Map<number, number>();
+    for (const { mesh } of this.model.parts.values()) parts.set(mesh, (parts.get(mesh) ?? 0) + 1);
+    const times = (entry: Entry) => Math.max(1, parts.get(entry.mesh) ?? 1);
+    const total = entries.reduce((sum, entry) => sum + entry.triangles * times(entry), 0);
     const finer = entries.filter((entry) => entry.level > 0)
-      .map((entry) => ({ entry, triangles: Math.min(4 * Math.max(entry.triangles, entry.asked), this.budget - total + entry.triangles) }))
+      .map((entry) => ({ entry, triangles: Math.min(4 * Math.max(entry.triangles, entry.asked), Math.floor((this.budget - total) / times(entry)) + entry.triangles) }))
       .filter(({ entry, triangles }) => triangles > 1.3 * entry.triangles && triangles > entry.asked)
       .sort((a, b) => a.entry.triangles - b.entry.triangles);
     return finer[0] ?? null;

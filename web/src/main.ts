@@ -7,11 +7,12 @@ import { Eye } from './camera.ts';
 import { Clashes } from './clashes.ts';
 import { Clearance, gap_of } from './clearance.ts';
 import { Connection } from './connection.ts';
-import { by_id, icon, tool } from './dom.ts';
+import { by_id, h, icon, toggle, tool } from './dom.ts';
 import { Dragging } from './drag.ts';
 import { Feedback } from './feedback.ts';
 import { greatest_force, touches } from './felt.ts';
 import { Export } from './export.ts';
+import { FirstMinute } from './recent.ts';
 import { Files } from './files.ts';
 import { GapMap } from './gap_map.ts';
 import { Gizmo } from './gizmo.ts';
@@ -45,10 +46,13 @@ import { Status } from './status.ts';
 import { Stillness } from './stillness.ts';
 import { Technical } from './technical.ts';
 import { Theme } from './theme.ts';
+import { language, set_language, translate } from './texts.ts';
 import { take_token, TokenForm } from './token.ts';
+import { Tour } from './tour.ts';
 import { Uses } from './uses.ts';
 import { WayOut } from './way_out.ts';
 import { Workspace } from './workspace.ts';
+import { Headset } from './xr.ts';
 
 function socket_address(): string {
   const address = new URL('ws', location.href);
@@ -57,7 +61,15 @@ function socket_address(): string {
   return address.href;
 }
 
+function language_choice(): HTMLElement {
+  const choice = h('select', { id: 'language', onchange: () => set_language(choice.value === 'de' ? 'de' : 'en') },
+    h('option', { value: 'en', lang: 'en' }, 'English'), h('option', { value: 'de', lang: 'de' }, 'Deutsch'));
+  choice.value = language;
+  return h('label', { class: 'field' }, h('span', {}, 'Language'), choice);
+}
+
 async function main(): Promise<void> {
+  translate(document.body);
   const theme = new Theme();
   theme.apply();
   const connection = new Connection(socket_address(), take_token(), await packing());
@@ -106,6 +118,8 @@ async function main(): Promise<void> {
   const spacemouse = new SpaceMouse(notices.failed);
   dragging.cap = spacemouse.cap;
   const feedback = new Feedback(model, hand);
+  const tour = new Tour();
+  new FirstMinute(model, notices, tour);
 
   hand.failed.on((sentence) => notices.toast(sentence, 'warning'));
   theme.changed.on((palette) => {
@@ -135,7 +149,10 @@ async function main(): Promise<void> {
       gizmo.toggle();
       by_id('tool-gizmo').setAttribute('aria-pressed', String(gizmo.on));
     },
-    gizmo_mode: () => gizmo.set_mode(gizmo.mode === 'translate' ? 'rotate' : 'translate'),
+    gizmo_mode: () => {
+      gizmo.set_mode(gizmo.mode === 'translate' ? 'rotate' : 'translate');
+      by_id<HTMLInputElement>('gizmo-turns').checked = gizmo.mode === 'rotate';
+    },
     measure: () => void clearance.measure(),
     ruler: () => {
       if (!measuring.on && hand.pointing) hand.change_tool().catch(notices.failed);
@@ -184,12 +201,23 @@ async function main(): Promise<void> {
   by_id('more-tools').append(
     tool('panel', 'Side panel (P)', actions.panel, 'tool-panel'), tool('sun', 'Dark or light (T)', actions.theme, 'tool-theme'), tool('help', 'Keys and mouse (?)', actions.help, 'tool-help'));
   by_id('tool-record').prepend(icon('record'));
+  // what keys do, for those who have none
+  const views = [['front', 'Front'], ['right', 'Right'], ['top', 'Top'], ['iso', 'Oblique']] as const;
+  by_id('show').append(
+    h('div', { class: 'row wrap', id: 'views', role: 'group', 'aria-label': 'Views' }, ...views.map(([from, name]) => h('button', { type: 'button', class: 'quiet', onclick: () => actions.view(from) }, name))),
+    toggle('Gizmo turns', false, () => actions.gizmo_mode(), 'gizmo-turns'), toggle('Plots', false, () => actions.plots(), 'show-plots'),
+    language_choice());
   by_id('help-close').addEventListener('click', () => by_id<HTMLDialogElement>('help').close());
+  by_id('help-tour').addEventListener('click', () => {
+    by_id<HTMLDialogElement>('help').close();
+    tour.begin();
+  });
   by_id('retry').addEventListener('click', () => connection.retry());
   keyboard(dragging, actions);
 
   const technical = new Technical(model, () => resize());
   const resize = () => {
+    if (stage.renderer.xr.isPresenting) return;
     const box = by_id('stage');
     stage.renderer.setSize(box.clientWidth, box.clientHeight, false);
     eye.resize(box.clientWidth, box.clientHeight);
@@ -211,7 +239,6 @@ async function main(): Promise<void> {
   };
   model.on_scene.on(() => {
     eye.touched = false;
-    by_id('empty').hidden = (model.scene?.parts ?? 0) > 0;
     frame_first();
   });
   model.on_part.on(() => (by_id('empty').hidden = true));
@@ -241,16 +268,19 @@ async function main(): Promise<void> {
     if (stillness.moved(performance.now(), state, eye.camera.matrixWorld.elements)) beat.wake();
   });
 
+  let drawn = { calls: 0, triangles: 0 }; // in the newest picture
   let looks = 0;
   let last = performance.now();
   let moved_at = last;
   const draw = (moving: boolean, now: number) => {
+    if (headset.active) return; // it draws by its own clock
     if (!model.scene && connection.state !== 'lost' && connection.state !== 'refused') return; // the scene comes in a moment
     if (!pacer.ready(now, (milliseconds) => stage.pace(milliseconds))) return;
     if (exporting.active) stage.sharpen(); // a video has one resolution
     else if (moving) stage.soften();
     else if (now - moved_at < 3 * pacer.mean || !stage.sharpen()) return;
     stage.renderer.render(stage.scene, eye.camera);
+    drawn = { calls: stage.renderer.info.render.calls, triangles: stage.renderer.info.render.triangles };
     stillness.drawn();
     pacer.drawn(now);
     status.picture(now, moving);
@@ -261,7 +291,7 @@ async function main(): Promise<void> {
     const seconds = Math.min(0.1, (now - last) / 1000);
     last = now;
     if (hand.holding !== NONE) overlays.grips.set(hand.hand, hand.grip);
-    eye.update();
+    if (!headset.active) eye.update();
     pointing.update();
     dragging.update(seconds);
     const touched = new Set((model.state?.proxies ?? []).filter(touches).map((proxy) => proxy.part));
@@ -296,7 +326,8 @@ async function main(): Promise<void> {
     draw(moving, now);
     return moving || way_out.active || spacemouse.active || exporting.active || dragging.active || dragging.gamepad_there;
   };
-  const beat = new Beat(look, () => pacer.rest_ms);
+  const headset = new Headset(model, stage, eye, notices, () => look(), () => by_id('clearance-value').textContent ?? '');
+  const beat = new Beat(() => (headset.active ? false : look()), () => pacer.rest_ms);
   beat.wake();
   connection.open();
 
@@ -334,6 +365,8 @@ async function main(): Promise<void> {
       get fps() { return status.fps; },
       get pictures() { return pacer.pictures; },
       get looks() { return looks; },
+      get headset() { return { active: headset.active, pulses: headset.pulses, scale: headset.scale }; },
+      get drawn() { return { ...drawn, together: stage.instances.members }; },
       get feedback() { return feedback.count; },
       get pointing() { return hand.pointing; },
       get hand() { return hand.hand; },

@@ -1,6 +1,7 @@
 // What a measurement says.
 import type { measured, message_measure, Vec3 } from './protocol.mjs';
 import { digits, metres } from './units.ts';
+import { t } from './texts.ts';
 
 const POINT = 1, EDGE = 2, PLANE = 3, CYLINDER = 4, FACE = 5, PART = 6;
 
@@ -36,10 +37,10 @@ function along(direction: Vec3): string {
 export function what(one: measured, part: string, unit: string): string {
   switch (one.kind) {
     case POINT: return 'point';
-    case EDGE: return one.radius > 0 ? `round edge ⌀ ${exact_length(2 * one.radius, unit)}` : `edge, ${exact_length(one.size, unit)}`;
-    case PLANE: return 'flat face';
+    case EDGE: return one.radius > 0 ? t('round edge ⌀ {0}', exact_length(2 * one.radius, unit)) : t('edge, {0}', exact_length(one.size, unit));
+    case PLANE: return t('flat face');
     case CYLINDER: return `${one.hollow ? 'hole' : 'cylinder'} ⌀ ${exact_length(2 * one.radius, unit)}`;
-    case FACE: return 'curved face';
+    case FACE: return t('curved face');
     case PART: return part;
     default: return '';
   }
@@ -49,9 +50,9 @@ export function what(one: measured, part: string, unit: string): string {
 export function details(one: measured, unit: string): string[] {
   const lines: string[] = [];
   if (one.kind === POINT) lines.push(`${triple(one.point, unit)} ${unit}`);
-  if (one.kind === PLANE || one.kind === FACE) lines.push(`area ${area(one.size, unit)}`);
-  if (one.kind === PLANE) lines.push(`normal ${along(one.direction)}`);
-  if (one.radius > 0) lines.push(`axis ${axis(one.direction)} through ${triple(one.point, unit)} ${unit}`);
+  if (one.kind === PLANE || one.kind === FACE) lines.push(t('area {0}', area(one.size, unit)));
+  if (one.kind === PLANE) lines.push(t('normal {0}', along(one.direction)));
+  if (one.radius > 0) lines.push(t('axis {0} through {1} {2}', axis(one.direction), triple(one.point, unit), unit));
   return lines;
 }
 
@@ -60,10 +61,10 @@ const LINES: Record<string, string> = { '3 3': 'planes', '4 4': 'axes', '2 2': '
 /** what lies between two: distance along the axes, angle, distance of axes or planes where that is another */
 export function between(found: message_measure, unit: string): string[] {
   const lines = [`${triple(found.to.map((value, k) => value - found.from[k]!) as Vec3, unit)} ${unit}`];
-  if (found.has_angle) lines.push(`angle ${((found.angle * 180) / Math.PI).toFixed(2)}°`);
+  if (found.has_angle) lines.push(t('angle {0}°', ((found.angle * 180) / Math.PI).toFixed(2)));
   if (found.has_between && Math.abs(found.between - found.distance) > 5e-7) {
     const name = LINES[`${found.first.kind} ${found.second.kind}`] ?? 'extended';
-    lines.push(`${name}: ${exact_length(found.between, unit)} apart`);
+    lines.push(t('{0}: {1} apart', name, exact_length(found.between, unit)));
   }
   return lines;
 }

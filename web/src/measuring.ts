@@ -11,6 +11,7 @@ import { apply, unapply } from './pose.ts';
 import { measured_kind, type message_measure, type pick, type Vec3 } from './protocol.mjs';
 import { Rest } from './rest.ts';
 import { Signal } from './signal.ts';
+import { t } from './texts.ts';
 
 const CLICK_PIXELS = 4;
 const REACH_PIXELS = 7; // a corner or an edge so near is meant
@@ -140,7 +141,7 @@ export class Measuring {
 
   private title(found: message_measure): string {
     const { unit } = this.model;
-    return found.distance < 0 ? `${exact_length(-found.distance, unit)} deep` : exact_length(found.distance, unit);
+    return found.distance < 0 ? t('{0} deep', exact_length(-found.distance, unit)) : exact_length(found.distance, unit);
   }
 
   private row(entry: Entry): HTMLElement {
@@ -168,7 +169,7 @@ export class Measuring {
     this.card.hidden = !this.on && !this.entries.length;
     const half = this.entries.at(-1)?.picks.length === 1;
     this.hint.hidden = !this.on;
-    this.hint.textContent = half ? 'Click a second place to measure the distance.' : 'Click two places. Drag to turn the view; press Esc to finish.';
+    this.hint.textContent = half ? t('Click a second place to measure the distance.') : t('Click two places. Drag to turn the view; press Esc to finish.');
     this.list.replaceChildren(...[...this.entries].reverse().map((entry) => this.row(entry)));
     for (const entry of this.entries) this.draw(entry);
     this.changed.emit();

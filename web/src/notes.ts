@@ -9,6 +9,7 @@ import type { Picker } from './pick.ts';
 import { apply, unapply } from './pose.ts';
 import { NONE, type message_note, type Vec3 } from './protocol.mjs';
 import { Signal } from './signal.ts';
+import { t } from './texts.ts';
 
 const CLICK_PIXELS = 4;
 const SHORT = 40; // letters in the picture; the list has all
@@ -89,11 +90,11 @@ export class Notes {
     const about = note.part === NONE ? '' : this.model.parts.get(note.part)?.name ?? '';
     const show = h('button', { type: 'button', class: 'clash-pick', title: 'Show where', onclick: () => this.show(note) },
       h('span', { class: 'part-text' }, h('span', { class: 'note-text' }, note.text), h('span', { class: 'part-facts' }, about)));
-    const edit = h('button', { type: 'button', class: 'chip', 'aria-label': `Change the note “${note.text}”`, onclick: () => {
+    const edit = h('button', { type: 'button', class: 'chip', 'aria-label': t('Change the note “{0}”', note.text), onclick: () => {
       const words = window.prompt('Note', note.text)?.trim();
       if (words) this.send({ ...note, text: words });
     } }, 'edit');
-    const remove = h('button', { type: 'button', class: 'tool small', title: 'Remove', 'aria-label': `Remove the note “${note.text}”`, onclick: () => this.send({ ...note, text: '' }) });
+    const remove = h('button', { type: 'button', class: 'tool small', title: 'Remove', 'aria-label': t('Remove the note “{0}”', note.text), onclick: () => this.send({ ...note, text: '' }) });
     remove.append(icon('close'));
     return h('div', { class: 'clash note' }, show, edit, remove);
   }

@@ -4,6 +4,7 @@ import { by_id, h, icon, text } from './dom.ts';
 import { is_expert, plain } from './expert.ts';
 import type { Model } from './model.ts';
 import { event_kind, job_kind, job_state, result, type message_job } from './protocol.mjs';
+import { t } from './texts.ts';
 
 export type Kind = 'note' | 'warning' | 'fault';
 
@@ -33,6 +34,7 @@ export class Notices {
 
   toast(sentence: string, kind: Kind = 'note'): void {
     if (!sentence) return;
+    sentence = t(sentence);
     // one that is said again stays longer; it is not said twice
     const shown = [...this.toasts.children].find((one) => one.firstElementChild?.textContent === sentence) as HTMLElement | undefined;
     const toast = shown ?? this.make_toast(sentence, kind);
@@ -54,7 +56,7 @@ export class Notices {
     const { toast, names } = this.ready;
     const all = toast?.isConnected ? [...names, name] : [name];
     if (toast?.isConnected) toast.remove();
-    const sentence = all.length === 1 ? `${name}: ready` : `${all.length} are ready: ${all.slice(0, 3).join(', ')}${all.length > 3 ? ' …' : ''}`;
+    const sentence = all.length === 1 ? t('{0}: ready', name) : t('{0} are ready: {1}', all.length, `${all.slice(0, 3).join(', ')}${all.length > 3 ? ' …' : ''}`);
     this.toast(sentence);
     this.ready = { toast: this.toasts.lastElementChild, names: all };
   }
@@ -68,14 +70,14 @@ export class Notices {
     if (state !== 'connecting') this.was_lost = state === 'lost';
     this.banner.hidden = state === 'open';
     this.banner.dataset['state'] = state === 'refused' && wants_token ? 'token' : this.was_lost ? 'lost' : state;
-    text(by_id('retry'), state === 'refused' && wants_token ? 'Enter it' : 'Try now');
+    text(by_id('retry'), state === 'refused' && wants_token ? t('Enter it') : t('Try now'));
     const line = this.banner.querySelector<HTMLElement>('.banner-text')!;
     const seconds = Math.max(0, Math.ceil((retry_at - performance.now()) / 1000));
-    if (state === 'connecting' && !this.was_lost) text(line, 'Connecting to the controller …');
-    else if (state === 'refused' && wants_token) text(line, 'This controller asks for a token.');
-    else if (state === 'refused') text(line, `The controller refused this page: ${reason || 'no reason given'}`);
+    if (state === 'connecting' && !this.was_lost) text(line, t('Connecting to the controller …'));
+    else if (state === 'refused' && wants_token) text(line, t('This controller asks for a token.'));
+    else if (state === 'refused') text(line, t('The controller refused this page: {0}', reason || t('no reason given')));
     else if (this.was_lost)
-      text(line, `No connection to the controller${reason ? ` (${reason})` : ''}. What you see is as it was. Trying again${seconds > 0 ? ` in ${seconds} s` : ' now'}.`);
+      text(line, `${t('No connection to the controller')}${reason ? ` (${t(reason)})` : ''}. ${seconds > 0 ? t('What you see is as it was. Trying again in {0} s.', seconds) : t('What you see is as it was. Trying again now.')}`);
   }
 
   private show_job(job: message_job): void {
@@ -84,17 +86,17 @@ export class Notices {
       entry?.row.remove();
       this.bars.delete(job.job);
       if (job.result === result.RESULT_CANCELLED) this.toast(`${job.name}: ${job.sentence || 'cancelled'}`);
-      else if (job.result !== result.RESULT_OK) this.toast(job.sentence || `${job.name} failed`, 'fault');
-      else if (job.kind === job_kind.JOB_SAVE) this.toast(`Saved as ${job.name}, with its meshes in ${job.name.replace(/.*\//, '').replace(/\.json$/, '')}_parts beside it.`);
+      else if (job.result !== result.RESULT_OK) this.toast(job.sentence || t('{0} failed', job.name), 'fault');
+      else if (job.kind === job_kind.JOB_SAVE) this.toast(t('Saved as {0}, with its meshes in {1}_parts beside it.', job.name, job.name.replace(/.*\//, '').replace(/\.json$/, '')));
       // of a replay its bar tells
       else if (job.kind !== job_kind.JOB_MERGE && job.kind !== job_kind.JOB_REPORT && ![...this.model.recordings.values()].some(({ name }) => name === job.name)) this.tell_ready(job.name);
       return;
     }
     if (!entry) {
-      const bar = h('progress', { max: 1, value: 0, 'aria-label': `Progress of ${job.name}` });
+      const bar = h('progress', { max: 1, value: 0, 'aria-label': t('Progress of {0}', job.name) });
       const line = h('span', { class: 'job-line' });
       const cancel = h('button', {
-        type: 'button', class: 'quiet', 'aria-label': `Cancel ${job.name}`,
+        type: 'button', class: 'quiet', 'aria-label': t('Cancel {0}', job.name),
         onclick: () => this.model.connection.ask('cancel', { job: job.job }).catch(this.failed),
       }, 'Cancel');
       const row = h('div', { class: 'job' }, line, bar, cancel);
@@ -103,7 +105,7 @@ export class Notices {
       this.jobs.append(row);
     }
     entry.bar.value = job.fraction;
-    const said = is_expert() || plain(job.sentence) !== null ? job.sentence : 'preparing';
-    text(entry.line, `${job.name || 'job'}: ${said || (job.state === job_state.JOB_WAITING ? 'waiting' : 'working')} · ${Math.round(100 * job.fraction)} %`);
+    const said = is_expert() || plain(job.sentence) !== null ? job.sentence : t('preparing');
+    text(entry.line, `${job.name || 'job'}: ${said || (job.state === job_state.JOB_WAITING ? t('waiting') : t('working'))} · ${Math.round(100 * job.fraction)} %`);
   }
 }

@@ -6,6 +6,7 @@ import type { Model } from './model.ts';
 import type { Overlays } from './overlays.ts';
 import type { overlap_state } from './protocol.mjs';
 import { length } from './units.ts';
+import { t } from './texts.ts';
 
 const EXACT = 2; // the engine that tolerates them
 const AROUND = 40; // depths that are in view around one
@@ -48,8 +49,8 @@ export class Overlaps {
 
   private words(one: overlap_state, exact: boolean): string {
     const name = (part: number) => this.model.parts.get(part)?.name || `part ${part}`;
-    const deep = one.depth > 0 ? `${length(one.depth, this.model.unit)} deep in` : 'meets';
-    const now = !exact ? '' : one.tolerated > 0 ? ' · can be moved out' : ' · has come free';
+    const deep = one.depth > 0 ? t('{0} deep in', length(one.depth, this.model.unit)) : 'meets';
+    const now = !exact ? '' : one.tolerated > 0 ? t(' · can be moved out') : t(' · has come free');
     return `${name(one.part)} ${deep} ${name(one.other)}${now}`;
   }
 

@@ -17,6 +17,7 @@ import { Tree } from './tree.ts';
 import { use_words } from './uses.ts';
 import type { Workspace } from './workspace.ts';
 import { count, digits, length, mass, metres } from './units.ts';
+import { t } from './texts.ts';
 
 const KINDS = ['fixed', 'movable', 'free'];
 const EXACT = 2; // the engine without voxels
@@ -122,8 +123,8 @@ export class Panels {
     if (!proxy) return;
     const on = touches(proxy);
     const name = this.model.parts.get(proxy.part)?.name;
-    text(by_id('touch-label'), on && name ? `Touch · ${name}${proxy.sticking ? ' · sticking' : ''}` : 'Touch');
-    text(by_id('touch-value'), on ? `${digits(norm(proxy.force))} N · ${length(proxy.depth, this.model.unit)} deep` : 'press on a part');
+    text(by_id('touch-label'), on && name ? `${t('Touch')} · ${name}${proxy.sticking ? t(' · sticking') : ''}` : t('Touch'));
+    text(by_id('touch-value'), on ? t('{0} N · {1} deep', digits(norm(proxy.force)), length(proxy.depth, this.model.unit)) : t('press on a part'));
   }
 
   // ---- what is shown ----
@@ -214,10 +215,10 @@ export class Panels {
     if (!part) return;
     row.setAttribute('aria-current', String(number === this.model.selected));
     const moves = part.kind !== part_kind.PART_STATIC && part.mass > 0;
-    const facts = part.ready ? `${use_words(part) || (KINDS[part.kind] ?? '')}${moves && part.weighed ? ` · ${mass(part.mass)}` : ''}` : 'not ready yet';
-    const name = part.name || `part ${number}`;
+    const facts = part.ready ? `${use_words(part) || t(KINDS[part.kind] ?? '')}${moves && part.weighed ? ` · ${mass(part.mass)}` : ''}` : t('not ready yet');
+    const name = part.name || t('part {0}', number);
     text(row.querySelector<HTMLElement>('.part-name')!, name);
-    for (const button of row.querySelectorAll<HTMLElement>('[data-does]')) button.setAttribute('aria-label', `${button.dataset['does']}: ${name}`);
+    for (const button of row.querySelectorAll<HTMLElement>('[data-does]')) button.setAttribute('aria-label', `${button.textContent ? `${button.textContent}: ` : ''}${t(button.dataset['does'] ?? '')}: ${name}`);
     text(row.querySelector<HTMLElement>('.part-facts')!, facts);
     row.querySelector('.part-eye')!.setAttribute('aria-pressed', String(this.stage.is_visible(number)));
     if (!is_expert()) row.title = part.name;
@@ -241,7 +242,7 @@ export class Panels {
         else
           try {
             const first = await overlays.ask_overlay(part, kind);
-            if (first && first.count < first.total) this.notices.toast(`${count(first.count)} of ${count(first.total)} are shown.`);
+            if (first && first.count < first.total) this.notices.toast(t('{0} of {1} are shown.', count(first.count), count(first.total)));
           } catch (error) {
             this.notices.failed(error);
           }
@@ -253,7 +254,7 @@ export class Panels {
     remove.append(icon('trash'));
     // undo does not bring it back, so it is asked for
     remove.addEventListener('click', () => {
-      if (window.confirm('Remove this part from the scene? Undo does not bring it back.')) model.connection.ask('remove', { part }).catch(this.notices.failed);
+      if (window.confirm(t('Remove this part from the scene? Undo does not bring it back.'))) model.connection.ask('remove', { part }).catch(this.notices.failed);
     });
     const name = h('button', { type: 'button', class: 'part-pick', onclick: () => model.select(part), ondblclick: () => this.frame(part) },
       h('span', { class: 'swatch' }), h('span', { class: 'part-text' }, h('span', { class: 'part-name' }), h('span', { class: 'part-facts' })));
@@ -274,7 +275,7 @@ export class Panels {
     const apply = () => {
       const part = model.selected;
       const voxel = Number(size.value) * metres(model.unit);
-      if (!(voxel > 0)) this.notices.toast(`A voxel size is a number of ${model.unit} above 0.`, 'warning');
+      if (!(voxel > 0)) this.notices.toast(t('A voxel size is a number of {0} above 0.', model.unit), 'warning');
       else if (voxel !== model.parts.get(part)?.voxel) model.connection.make('voxelize', { part, voxel }).catch(this.notices.failed);
     };
     const voxels = h('details', { class: 'part-voxels' }, h('summary', { title: 'Advanced: voxels of the part' }, 'Voxels'),
@@ -367,7 +368,7 @@ export class Panels {
         else send(Math.min(now.high, Math.max(now.low, value)));
       } });
     }
-    const reset = h('button', { type: 'button', class: 'tool small', title: 'As it was at the beginning', 'aria-label': `Reset ${first.name}`, onclick: () => send(now.preset) });
+    const reset = h('button', { type: 'button', class: 'tool small', title: 'As it was at the beginning', 'aria-label': t('Reset {0}', first.name), onclick: () => send(now.preset) });
     reset.append(icon('reset'));
     const set = (parameter: message_parameter) => {
       now = parameter;
@@ -394,7 +395,7 @@ export class Panels {
     list.append(h('label', { class: 'field' }, h('span', {}, 'This page moves'), own));
     for (const device of devices) {
       if (device.kind === device_kind.DEVICE_PAGE) continue;
-      const select = h('select', { 'aria-label': `Hand that ${device.name} moves`, disabled: !device.present, onchange: () => {
+      const select = h('select', { 'aria-label': t('Hand that {0} moves', device.name), disabled: !device.present, onchange: () => {
         const hand = Number(select.value);
         const command = hand < 0 ? { hand: device.hand, device: NONE } : { hand, device: device.device };
         this.model.connection.ask('device_select', command).catch((error) => {
@@ -403,7 +404,7 @@ export class Panels {
         });
       } }, h('option', { value: '-1' }, 'no hand'), ...Array.from({ length: hands }, (_, hand) => h('option', { value: String(hand) }, `hand ${hand + 1}`)));
       select.value = device.hand === NONE ? '-1' : String(device.hand);
-      const facts = device.present ? (device.max_force > 0 ? `${digits(device.max_force)} N, ${digits(device.max_torque)} N m` : 'gives no force') : device.sentence;
+      const facts = device.present ? (device.max_force > 0 ? `${digits(device.max_force)} N, ${digits(device.max_torque)} N m` : t('gives no force')) : device.sentence;
       list.append(h('div', { class: 'device' }, h('div', {}, h('div', {}, device.name), h('div', { class: 'part-facts' }, facts)), select), device.present && device.hand !== NONE ? this.workspace.controls(device) : '');
     }
   }

@@ -7,6 +7,7 @@ import { guest_bit, person_bit, type guest_part, type message_guests, type messa
 import { set_pose, type Stage } from './scene.ts';
 import { Signal } from './signal.ts';
 import { digits } from './units.ts';
+import { t } from './texts.ts';
 
 /** a part as it is at somebody else who holds it, where something is caught between there and here */
 interface Instance {
@@ -25,7 +26,7 @@ interface Drawn {
 
 /** what a person is to the session, in a word or two */
 export function role_of(person: message_person): string {
-  if (person.bits & person_bit.PERSON_AWAY) return 'not heard';
+  if (person.bits & person_bit.PERSON_AWAY) return t('not heard');
   const words = [];
   if (person.bits & person_bit.PERSON_LEADER) words.push('leads');
   if (person.bits & person_bit.PERSON_WATCHER) words.push('watches');
@@ -42,10 +43,10 @@ export function line_of(person: message_person): string {
 
 /** what is wrong with a part; '': nothing */
 export function trouble_of(part: guest_part, name: string, holder: string): string {
-  if (part.bits & guest_bit.GUEST_FROZEN) return `${name} is frozen: who held it is not heard`;
-  if (part.bits & guest_bit.GUEST_DIVERGED) return `something is caught between ${name} here and at ${holder || 'another'}’s`;
-  if (part.bits & guest_bit.GUEST_GHOST) return `${name} passes through everything until it is where it was let go`;
-  if (part.bits & guest_bit.GUEST_HOMING) return `${name} goes to where it was let go`;
+  if (part.bits & guest_bit.GUEST_FROZEN) return t('{0} is frozen: who held it is not heard', name);
+  if (part.bits & guest_bit.GUEST_DIVERGED) return t('something is caught between {0} here and at {1}’s', name, holder || t('another'));
+  if (part.bits & guest_bit.GUEST_GHOST) return t('{0} passes through everything until it is where it was let go', name);
+  if (part.bits & guest_bit.GUEST_HOMING) return t('{0} goes to where it was let go', name);
   return '';
 }
 
@@ -206,7 +207,7 @@ export class People {
       const self = (person.bits & person_bit.PERSON_SELF) !== 0;
       entry.row.classList.toggle('away', (person.bits & person_bit.PERSON_AWAY) !== 0);
       entry.swatch.style.background = css(person.colour);
-      text(entry.name, self ? `${person.name} (you)` : person.name);
+      text(entry.name, self ? t('{0} (you)', person.name) : person.name);
       text(entry.role, role_of(person));
       text(entry.line, self || person.bits & person_bit.PERSON_AWAY ? '' : line_of(person));
     }

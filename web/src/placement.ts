@@ -9,6 +9,7 @@ import { sub } from './pose.ts';
 import { NONE, type Pose, type Vec3 } from './protocol.mjs';
 import type { Stage } from './scene.ts';
 import { metres } from './units.ts';
+import { t } from './texts.ts';
 
 const CLICK_PIXELS = 4;
 const AXES = ['x', 'y', 'z'] as const;
@@ -31,13 +32,13 @@ export class Placement {
     private readonly canvas: HTMLCanvasElement, private readonly model: Model, private readonly stage: Stage, private readonly picker: Picker,
     private readonly notices: Notices) {
     const field = (id: string, label: string) => h('input', { type: 'number', step: 'any', id, 'aria-label': label, onchange: () => this.apply(), onfocus: (event: Event) => (event.target as HTMLInputElement).select() });
-    this.position = AXES.map((axis) => field(`place-${axis}`, `Position ${axis}`));
-    this.rotation = AXES.map((axis) => field(`turn-${axis}`, `Rotation about ${axis}, degrees`));
+    this.position = AXES.map((axis) => field(`place-${axis}`, t('Position {0}', axis)));
+    this.rotation = AXES.map((axis) => field(`turn-${axis}`, t('Rotation about {0}, degrees', axis)));
     this.other = h('select', { id: 'align-with', 'aria-label': 'Part to align with', onchange: () => this.show(true) });
     const button = (id: string, label: string, title: string, click: () => void) => h('button', { type: 'button', class: 'chip', id, title, onclick: click }, label);
     this.pick = button('place-at', 'Place at…', 'Click a place: the part is put on it', () => this.toggle());
     const snap_button = button('snap-axes', 'Snap to axes', 'Turn the part to the nearest direction along the axes', () => this.turn_to((pose) => snap(pose.q)));
-    const aligns = AXES.map((axis, k) => button(`align-${axis}`, axis.toUpperCase(), `Centre both along ${axis}`, () => this.align(k)));
+    const aligns = AXES.map((axis, k) => button(`align-${axis}`, axis.toUpperCase(), t('Centre both along {0}', axis), () => this.align(k)));
     const turned = button('align-turn', 'Rotation', 'Take the other part’s rotation', () => this.turn_to(() => this.model.pose(Number(this.other.value))?.q ?? null));
     this.controls = [...this.position, ...this.rotation, this.pick, snap_button, ...aligns, turned, this.other];
     by_id('placement').append(
@@ -98,7 +99,7 @@ export class Placement {
     this.rotation.forEach((field, k) => write(field, degrees[k]!));
     const movable = this.movable();
     for (const control of this.controls) control.disabled = !movable || (control.id.startsWith('align-') && control !== this.other && this.other.value === '');
-    text(this.hint, movable ? '' : 'This part is fixed. Choose “movable” in the list of parts to place it.');
+    text(this.hint, movable ? '' : t('This part is fixed. Choose “movable” in the list of parts to place it.'));
   }
 
   private list(): void {
@@ -164,7 +165,7 @@ export class Placement {
   private place_at(x: number, y: number): void {
     const hit = this.picker.at(x, y), pose = this.model.pose(this.model.selected), own = this.bounds(this.model.selected);
     if (!hit || !pose || !own || hit.part === this.model.selected) {
-      this.notices.toast('Click a place of another part. Press Esc to cancel.');
+      this.notices.toast(t('Click a place of another part. Press Esc to cancel.'));
       return;
     }
     this.toggle(false);

@@ -1,5 +1,6 @@
 // Live plots: the last twenty seconds of compute time, points tested, contacts, travel limit and force. Samples come with the
 // states; they are drawn ten times a second, which is what a person can follow, or once where drawing is slow.
+import { t } from './texts.ts';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { h } from './dom.ts';
@@ -55,7 +56,7 @@ const SERIES: Series[] = [
   {
     title: 'Travel per frame', unit: 'mm', when: (state) => Number.isFinite(state.max_travel),
     lines: [{ name: 'limit', colour: '--plot-b', of: (state) => (Number.isFinite(state.max_travel) ? 1e3 * state.max_travel : 0) }],
-    show: ([limit]) => (limit! > 0 ? `at most ${digits(limit!)} mm` : 'no limit'),
+    show: ([limit]) => (limit! > 0 ? t('at most {0} mm', digits(limit!)) : t('no limit')),
   },
   {
     title: 'Voxels from disk', unit: 'MB', when: (state) => state.paged_memory > 0,
@@ -99,7 +100,7 @@ export class Plots {
     const colour = (name: string) => style.getPropertyValue(name).trim() || '#888';
     this.plots = SERIES.map((series, number) => {
       const value = h('span', { class: 'plot-value' });
-      const box = h('div', { class: 'plot', role: 'img', 'aria-label': `Plot: ${series.title}` },
+      const box = h('div', { class: 'plot', role: 'img', 'aria-label': `${t('Plot')}: ${t(series.title)}` },
         h('div', { class: 'plot-head' }, h('span', {}, series.title), value));
       box.hidden = series.when !== undefined; // until a state says otherwise
       this.root.append(box);

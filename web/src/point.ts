@@ -19,6 +19,8 @@ export class Pointing {
   private sent = 0;
   private picked = 0;
   private surface: Vec3 | null = null;
+  /** a second finger, and how far it was from the first */
+  private second: { id: number; apart: number } | null = null;
 
   constructor(
     private readonly canvas: HTMLCanvasElement, private readonly stage: Stage, private readonly eye: Eye,
@@ -36,6 +38,11 @@ export class Pointing {
   }
 
   private press(event: PointerEvent): void {
+    if (this.pressed && event.pointerType === 'touch') {
+      event.stopImmediatePropagation();
+      this.second ??= { id: event.pointerId, apart: this.apart(event) };
+      return;
+    }
     if (event.button !== 0 || !this.hand.pointing || this.pressed) return;
     const pick = this.picker.at(event.clientX, event.clientY);
     if (!pick) return; // the view turns
@@ -50,7 +57,25 @@ export class Pointing {
     this.moved = true;
   }
 
+  private apart(event: PointerEvent): number {
+    return Math.max(1, Math.hypot(event.clientX - this.pointer.x, event.clientY - this.pointer.y));
+  }
+
+  /** fingers that come together push deeper */
+  private pinch(event: PointerEvent): void {
+    if (!this.second) return;
+    event.stopImmediatePropagation();
+    const apart = this.apart(event);
+    this.touch.deeper(8 * Math.log(this.second.apart / apart));
+    this.second.apart = apart;
+    this.moved = true;
+  }
+
   private follow(event: PointerEvent): void {
+    if (this.second?.id === event.pointerId) {
+      this.pinch(event);
+      return;
+    }
     if (this.pressed && event.pointerId !== this.pointer.id) return;
     this.pointer.x = event.clientX;
     this.pointer.y = event.clientY;
@@ -60,6 +85,10 @@ export class Pointing {
   }
 
   private lift(event: PointerEvent): void {
+    if (this.second?.id === event.pointerId) {
+      event.stopImmediatePropagation();
+      this.second = null;
+    }
     if (!this.pressed || event.pointerId !== this.pointer.id) return;
     event.stopImmediatePropagation();
     this.end();
@@ -69,6 +98,7 @@ export class Pointing {
   end(): void {
     if (!this.pressed) return;
     this.touch.release();
+    this.second = null;
     this.canvas.classList.remove('holding');
     this.moved = true;
   }

@@ -3,7 +3,9 @@ import { by_id, h, icon, text } from './dom.ts';
 import type { Model } from './model.ts';
 import type { Notices } from './notices.ts';
 import { NONE, type message_recording, type message_replaying } from './protocol.mjs';
+import { RecordingReport } from './reports.ts';
 import { bytes as show_bytes, clock } from './units.ts';
+import { t } from './texts.ts';
 
 const PIECE = 262144;
 
@@ -14,7 +16,10 @@ export class Recordings {
   private wanted = new Set<number>(); // recordings whose scene is being loaded
   private seek_timer = 0;
 
+  private report: RecordingReport;
+
   constructor(private readonly model: Model, private readonly notices: Notices) {
+    this.report = new RecordingReport(model, notices);
     by_id('tool-record').addEventListener('click', () => this.toggle());
     by_id('replay-play').addEventListener('click', () => this.send({ playing: !this.model.replaying?.playing }));
     by_id('replay-end').addEventListener('click', () => this.end());
@@ -59,12 +64,12 @@ export class Recordings {
   start(recording: number): void {
     const of = this.model.recordings.get(recording);
     if (of && !of.here) {
-      const name = of.scene || 'another scene';
+      const name = of.scene || t('another scene');
       if (!of.scene_path) {
-        this.notices.toast(`“${of.name}” was recorded in the scene “${name}”. Open that scene at the controller to replay it.`, 'warning');
+        this.notices.toast(t('“{0}” was recorded in the scene “{1}”. Open that scene at the controller to replay it.', of.name, name), 'warning');
         return;
       }
-      if (!window.confirm(`“${of.name}” was recorded in the scene “${name}”, not in this one. Load that scene and replay it? What was changed here and not saved is lost.`)) return;
+      if (!window.confirm(t('“{0}” was recorded in the scene “{1}”, not in this one. Load that scene and replay it? What was changed here and not saved is lost.', of.name, name))) return;
       this.wanted = new Set([recording]);
       this.model.connection.ask('load', { path: of.scene_path }).catch((error) => {
         this.wanted.delete(recording);
@@ -102,7 +107,7 @@ export class Recordings {
     }
     const play = by_id('replay-play');
     play.replaceChildren(icon(replaying.playing ? 'pause' : 'play'));
-    play.setAttribute('aria-label', replaying.playing ? 'Hold the replay' : 'Play');
+    play.setAttribute('aria-label', replaying.playing ? t('Hold the replay') : t('Play'));
   }
 
   private times(seconds: number): string {
@@ -118,24 +123,26 @@ export class Recordings {
   }
 
   private row(recording: message_recording): HTMLElement {
-    const play = h('button', { type: 'button', class: 'tool small', title: 'Replay', 'aria-label': `Replay ${recording.name}`, disabled: !recording.finished, onclick: () => this.start(recording.recording) });
+    const play = h('button', { type: 'button', class: 'tool small', title: 'Replay', 'aria-label': t('Replay {0}', recording.name), disabled: !recording.finished, onclick: () => this.start(recording.recording) });
     play.append(icon('play'));
-    const save = h('button', { type: 'button', class: 'tool small', title: 'Download', 'aria-label': `Download ${recording.name}`, disabled: !recording.finished, onclick: () => void this.download(recording) });
+    const save = h('button', { type: 'button', class: 'tool small', title: 'Download', 'aria-label': t('Download {0}', recording.name), disabled: !recording.finished, onclick: () => void this.download(recording) });
     save.append(icon('download'));
-    const rename = h('button', { type: 'button', class: 'chip', title: 'Rename', 'aria-label': `Rename ${recording.name}`, disabled: !recording.finished, onclick: () => {
-      const name = window.prompt('Name of the recording', recording.name)?.trim();
+    const report = h('button', { type: 'button', class: 'tool small', title: 'Report', 'aria-label': t('Report about {0}', recording.name), disabled: !recording.finished, onclick: () => void this.report.open(recording) });
+    report.append(icon('report'));
+    const rename = h('button', { type: 'button', class: 'chip', title: 'Rename', 'aria-label': t('Rename {0}', recording.name), disabled: !recording.finished, onclick: () => {
+      const name = window.prompt(t('Name of the recording'), recording.name)?.trim();
       if (name && name !== recording.name) this.model.connection.ask('record_rename', { recording: recording.recording, name }).catch(this.notices.failed);
     } }, 'rename');
-    const remove = h('button', { type: 'button', class: 'tool small', title: 'Delete', 'aria-label': `Delete ${recording.name}`, disabled: !recording.finished, onclick: () => {
-      if (window.confirm(`Delete the recording “${recording.name}” and its file? This cannot be undone.`)) this.model.connection.ask('record_remove', { recording: recording.recording }).catch(this.notices.failed);
+    const remove = h('button', { type: 'button', class: 'tool small', title: 'Delete', 'aria-label': t('Delete {0}', recording.name), disabled: !recording.finished, onclick: () => {
+      if (window.confirm(t('Delete the recording “{0}” and its file? This cannot be undone.', recording.name))) this.model.connection.ask('record_remove', { recording: recording.recording }).catch(this.notices.failed);
     } });
     remove.append(icon('trash'));
     // frames are counted at the end: without any, its writer was stopped before
     const cut = recording.finished && recording.frames === 0;
-    const long = recording.seconds > 0 ? `${clock(recording.seconds)}${cut ? ', cut off' : ''}` : cut ? 'cut off, length not known' : '';
-    const facts = recording.finished ? [long, show_bytes(recording.bytes), recording.here ? '' : `of ${recording.scene || 'another scene'}`].filter(Boolean).join(' · ') : 'recording …';
+    const long = recording.seconds > 0 ? `${clock(recording.seconds)}${cut ? t(', cut off') : ''}` : cut ? t('cut off, length not known') : '';
+    const facts = recording.finished ? [long, show_bytes(recording.bytes), recording.here ? '' : t('of {0}', recording.scene || t('another scene'))].filter(Boolean).join(' · ') : t('recording …');
     const why = cut ? 'The controller was stopped while it recorded. What was written until then can be replayed.' : '';
-    return h('div', { class: 'recording', title: why }, h('div', {}, h('div', { class: 'part-name' }, recording.name), h('div', { class: 'part-facts' }, facts)), play, save, rename, remove);
+    return h('div', { class: 'recording', title: why }, h('div', {}, h('div', { class: 'part-name' }, recording.name), h('div', { class: 'part-facts' }, facts)), play, report, save, rename, remove);
   }
 
   /** piece by piece over the same socket, then as a file of the browser */
@@ -154,7 +161,7 @@ export class Recordings {
       const file = name.endsWith('.mcap') ? name : `${name}.mcap`;
       h('a', { href: url, download: file }).click();
       window.setTimeout(() => URL.revokeObjectURL(url), 10000);
-      this.notices.toast(`For the clearance along the way: feeler report ${file} --clearance 1mm --out report.html`);
+      this.notices.toast(t('Saved {0}.', file));
     } catch (error) {
       this.notices.failed(error);
     }

@@ -8,6 +8,7 @@ import {
 import { RoomEnvironment } from 'three/examples/jsm/environments/RoomEnvironment.js';
 import { near_table, rgb } from './colour.ts';
 import { explosion } from './explode.ts';
+import { Instances } from './instances.ts';
 import { edge_lines, shade, type Chunk } from './meshes.ts';
 import { look, part_kind, part_use, type message_proximity, type Pose, type Vec3 } from './protocol.mjs';
 import type { Model, Part } from './model.ts';
@@ -18,6 +19,9 @@ import type { Palette } from './theme.ts';
 const MOST_EDGES = 60000;
 
 const LEAST_SHARPNESS = 0.3;
+
+/** how surfaces of parts are drawn */
+const SURFACE = { side: DoubleSide, fog: false, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 };
 
 /** auto: fine, unless there is no graphics card */
 export type Quality = 'auto' | 'high' | 'low';
@@ -43,6 +47,10 @@ export interface PartObject {
   look: number;
   /** colour of somebody else who holds it; -1: nobody */
   guest: number;
+  /** drawn as any other of its shape: neither held nor coloured nor glass */
+  plain: boolean;
+  /** drawn by itself, not with others of its shape */
+  alone: boolean;
   /** 1: it is fixed and touched, and shows where */
   patched: { value: number };
 }
@@ -95,6 +103,8 @@ export class Stage {
   private sky = new HemisphereLight(0xffffff, 0x8890a0, 0.35);
   private grid: GridHelper | null = null;
   private line_material = new LineBasicMaterial({ color: 0x10151c, transparent: true, opacity: 0.55, fog: false });
+  /** parts of one shape, drawn at once */
+  readonly instances: Instances;
   private palette: Palette | null = null;
   private size = 1;
   private full_ratio = 1;
@@ -123,6 +133,9 @@ export class Stage {
       this.scene.environmentRotation.set(Math.PI / 2, 0, 0);
       room.dispose();
     }
+    const alike = this.material(SURFACE, 0.55, 0.12);
+    alike.onBeforeCompile = (shader) => this.add_cut(shader);
+    this.instances = new Instances(this.scene, alike, this.line_material.clone());
     this.scene.fog = new Fog(0, 1, 2); // for the ground only: it ends in the distance
     this.scene.add(this.key, this.key.target, this.sky);
     this.sky.position.set(0, 0, 1);
@@ -158,6 +171,7 @@ export class Stage {
     const old = this.shapes.get(shape.mesh);
     this.shapes.set(shape.mesh, shape);
     for (const part of this.model.parts.values()) if (part.mesh === shape.mesh) this.put(part);
+    if (old) this.instances.forget(old);
     if (old) for (const piece of old.pieces) {
       piece.geometry.dispose();
       piece.lines?.dispose();
@@ -204,11 +218,13 @@ export class Stage {
 
   private clear(): void {
     for (const part of [...this.parts.keys()]) this.remove(part);
-    for (const shape of this.shapes.values())
+    for (const shape of this.shapes.values()) {
+      this.instances.forget(shape);
       for (const piece of shape.pieces) {
         piece.geometry.dispose();
         piece.lines?.dispose();
       }
+    }
     this.shapes.clear();
     this.hidden.clear();
   }
@@ -222,8 +238,7 @@ export class Stage {
     const shape = this.shapes.get(part.mesh) ?? null;
     let object = this.parts.get(part.part);
     if (!object) {
-      const common = { side: DoubleSide, fog: false, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 };
-      const material = this.material(common, 0.55, 0.12);
+      const material = this.material(SURFACE, 0.55, 0.12);
       const patched = { value: 0 };
       material.onBeforeCompile = (shader) => {
         this.add_cut(shader);
@@ -231,7 +246,7 @@ export class Stage {
       };
       const group = new Group();
       group.matrixAutoUpdate = true;
-      object = { part: part.part, group, material, shape: null, meshes: [], lines: [], coloured: false, look: -1, guest: -1, patched };
+      object = { part: part.part, group, material, shape: null, meshes: [], lines: [], coloured: false, look: -1, guest: -1, plain: false, alone: true, patched };
       this.parts.set(part.part, object);
       this.scene.add(group);
     }
@@ -252,6 +267,7 @@ export class Stage {
       if (object.meshes.length) object.group.add(...object.meshes);
       if (object.lines.length) object.group.add(...object.lines);
       object.look = -1;
+      object.alone = true;
     }
     object.group.visible = !this.hidden.has(part.part);
   }
@@ -305,7 +321,9 @@ export class Stage {
       const held = this.model.holder(object.part) >= 0;
       if (object.coloured && !held) this.uncolour(object);
       this.paint(object, part, shown);
+      object.plain = shown === look.LOOK_PLAIN && !object.coloured && object.guest < 0 && part.ready && part.use === part_use.PART_USE_SOLID;
     }
+    this.instances.update([...this.parts.values()], (part) => this.model.parts.get(part)?.colour ?? 0, this.show_edges);
   }
 
   private paint(object: PartObject, part: Part, shown: number): void {
@@ -454,8 +472,10 @@ export class Stage {
     this.palette = palette;
     this.scene.background = new Color(palette.background);
     this.scene.fog!.color.set(palette.background);
-    this.line_material.color.set(palette.edge);
-    this.line_material.opacity = palette.edge_opacity;
+    for (const material of [this.line_material, this.instances.line_material]) {
+      material.color.set(palette.edge);
+      material.opacity = palette.edge_opacity;
+    }
     this.cut_colour.value.set(palette.cut);
     for (const object of this.parts.values()) object.look = -1;
     this.place_light();

@@ -1,4 +1,5 @@
 // The section box: what is outside of it is not drawn, and what it cuts is filled. Beside the section plane, in the same card.
+import { t } from './texts.ts';
 import { by_id, h, toggle } from './dom.ts';
 import type { Stage } from './scene.ts';
 
@@ -17,7 +18,7 @@ export class SectionBox {
     for (let axis = 0; axis < 3; axis++) {
       const name = 'XYZ'[axis]!;
       const side = (which: 'low' | 'high', label: string) => {
-        const field = h('input', { type: 'range', min: '0', max: '1', step: '0.005', value: which === 'low' ? '0' : '1', id: `box-${which}-${name.toLowerCase()}`, 'aria-label': `${label} side of the box along ${name}`, oninput: () => this.set(axis, which, field) });
+        const field = h('input', { type: 'range', min: '0', max: '1', step: '0.005', value: which === 'low' ? '0' : '1', id: `box-${which}-${name.toLowerCase()}`, 'aria-label': t('{0} side of the box along {1}', t(label), name), oninput: () => this.set(axis, which, field) });
         this.fields.push(field);
         return field;
       };

@@ -3,6 +3,7 @@
 import { by_id, h } from './dom.ts';
 import { Signal } from './signal.ts';
 import type { Vec3 } from './protocol.mjs';
+import { t } from './texts.ts';
 
 const FULL = 350; // counts
 const DEAD = 0.05;
@@ -88,7 +89,7 @@ export class SpaceMouse {
         this.moved.emit();
       });
       this.name = device.productName;
-      by_id('spacemouse-hint').textContent = `${this.name} moves the selected part.`;
+      by_id('spacemouse-hint').textContent = t('{0} moves the selected part.', this.name);
     }
   }
 

@@ -6,6 +6,7 @@ import type { Model } from './model.ts';
 import type { message_state } from './protocol.mjs';
 import type { Stage } from './scene.ts';
 import { clock, count, digits } from './units.ts';
+import { t } from './texts.ts';
 
 /** Voxels that are read as they are needed. */
 function paging(state: message_state): string {
@@ -25,7 +26,7 @@ export class Status {
 
   loading(loaded: number, wanted: number): void {
     by_id('status').classList.toggle('busy', loaded < wanted);
-    text(by_id('status-mesh'), loaded < wanted ? `meshes ${loaded} / ${wanted}` : `${count(this.stage.triangles)} triangles`);
+    text(by_id('status-mesh'), loaded < wanted ? `meshes ${loaded} / ${wanted}` : t('{0} triangles', count(this.stage.triangles)));
   }
 
   /** a picture was drawn, of something that moves or of what stands */
@@ -42,7 +43,7 @@ export class Status {
     this.fps = this.frames.count ? 1000 / this.frames.quantile(0.5) : 0;
     const chip = by_id('rate');
     if (connection.state !== 'open' || !state) {
-      text(chip, connection.state === 'open' ? 'waiting for the loop' : 'not connected');
+      text(chip, connection.state === 'open' ? t('waiting for the loop') : t('not connected'));
       chip.dataset['state'] = 'off';
       return;
     }
@@ -52,16 +53,16 @@ export class Status {
     const why = without_voxels(this.model.rate_sentence).replace(/(\d) us\b/g, '$1 µs');
     const late = / Hz not held/.test(why); // it is asked for every two seconds, and may be of before
     if (this.model.replaying) {
-      text(chip, 'replay: the loop is held');
+      text(chip, t('replay: the loop is held'));
       chip.dataset['state'] = 'off';
     } else if (state.waiting) {
-      text(chip, state.paused ? 'paused: waiting for data from disk' : 'waiting for data from disk');
+      text(chip, state.paused ? t('paused: waiting for data from disk') : t('waiting for data from disk'));
       chip.dataset['state'] = 'bad';
     } else if (state.paused) {
-      text(chip, 'paused');
+      text(chip, t('paused'));
       chip.dataset['state'] = 'off';
     } else {
-      text(chip, held ? `${rate} held` : late ? why : `${rate} not held: ${state.skipped} periods without a frame`);
+      text(chip, held ? t('{0} held', rate) : late ? why : t('{0} not held: {1} periods without a frame', rate, state.skipped));
       chip.dataset['state'] = held ? 'good' : 'bad';
     }
     chip.title = `${why}${connection.name ? ` · ${connection.name}` : ''}`;
@@ -77,7 +78,7 @@ export class Status {
     record.setAttribute('aria-pressed', String(state.recording));
     if (!state.recording) this.recorded_since = 0;
     else this.recorded_since ||= now;
-    text(by_id('record-text'), state.recording ? `Stop ${clock(Math.floor((now - this.recorded_since) / 1000)).replace(/\.\d$/, '')}` : 'Record');
+    text(by_id('record-text'), state.recording ? `${t('Stop')} ${clock(Math.floor((now - this.recorded_since) / 1000)).replace(/\.\d$/, '')}` : t('Record'));
     by_id('tool-pause').setAttribute('aria-pressed', String(state.paused && !this.model.replaying));
   }
 }

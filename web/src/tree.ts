@@ -7,8 +7,9 @@ import { NONE, part_kind } from './protocol.mjs';
 import type { Stage } from './scene.ts';
 import { Signal } from './signal.ts';
 import { range_between, tree_rows, visible_range, type GroupRow, type Row } from './tree_rows.ts';
+import { t } from './texts.ts';
 
-const ROW = 36; // pixels
+const ROW = window.matchMedia('(pointer: coarse)').matches ? 48 : 36; // pixels; fingers need more
 const LIMIT = 4096; // parts of one command
 
 export class Tree {
@@ -119,7 +120,7 @@ export class Tree {
     for (const line of lines) if (line.parentElement !== this.space) this.space.append(line);
     const shown = this.rows.reduce((sum, row) => sum + Number(row.kind === 'part'), 0);
     const total = this.model.parts.size;
-    text(this.count, total < 2 ? '' : this.search.value && shown < total ? `${shown} of ${total} parts` : `${total} parts${this.marked.size > 1 ? `, ${this.marked.size} selected` : ''}`);
+    text(this.count, total < 2 ? '' : this.search.value && shown < total ? t('{0} of {1} parts', shown, total) : `${t('{0} parts', total)}${this.marked.size > 1 ? t(', {0} selected', this.marked.size) : ''}`);
     const few = total < 2 && !this.model.groups.size;
     this.search.hidden = this.tools.hidden = few;
   }
@@ -131,13 +132,13 @@ export class Tree {
       else this.closed.delete(row.name);
       this.update();
     } }, row.open ? '▾' : '▸');
-    const eye = h('button', { type: 'button', class: 'tool small part-eye-group', title: 'Show or hide all its parts', 'aria-label': `Show or hide ${row.name}`, 'aria-pressed': String(row.parts.some((part) => this.stage.is_visible(part))), onclick: () => {
+    const eye = h('button', { type: 'button', class: 'tool small part-eye-group', title: 'Show or hide all its parts', 'aria-label': t('Show or hide {0}', row.name), 'aria-pressed': String(row.parts.some((part) => this.stage.is_visible(part))), onclick: () => {
       const on = !row.parts.some((part) => this.stage.is_visible(part));
       for (const part of row.parts) this.stage.set_visible(part, on);
       this.changed();
     } });
     eye.append(icon('eye'));
-    const name = h('button', { type: 'button', class: 'part-pick group-pick' }, h('span', { class: 'part-text' }, h('span', { class: 'part-name' }, row.name), h('span', { class: 'part-facts' }, `${row.parts.length} ${row.parts.length === 1 ? 'part' : 'parts'}${this.model.rigid.has(row.name) ? ', move as one' : ''}`)));
+    const name = h('button', { type: 'button', class: 'part-pick group-pick' }, h('span', { class: 'part-text' }, h('span', { class: 'part-name' }, row.name), h('span', { class: 'part-facts' }, `${row.parts.length} ${row.parts.length === 1 ? 'part' : 'parts'}${this.model.rigid.has(row.name) ? t(', move as one') : ''}`)));
     const line = h('div', { class: 'part group', role: 'treeitem', 'aria-expanded': String(row.open), 'aria-selected': String(all) }, fold, name, eye);
     line.dataset['group'] = row.name;
     return line;
@@ -223,7 +224,7 @@ export class Tree {
   private group(parts: number[]): void {
     let number = 1;
     while (this.model.groups.has(`group ${number}`)) number++;
-    const name = window.prompt('Name of the group', `group ${number}`)?.trim();
+    const name = window.prompt(t('Name of the group'), `group ${number}`)?.trim();
     if (!name) return;
     this.model.connection.ask('regroup', { name, parts: Uint32Array.from(parts.slice(0, LIMIT)), rigid: 0 }).catch(this.notices.failed);
   }

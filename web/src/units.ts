@@ -1,4 +1,5 @@
 // Lengths as people read them, with as many digits as tell something.
+import { t } from './texts.ts';
 
 const METRES: Record<string, number> = { m: 1, cm: 0.01, mm: 0.001, um: 1e-6, in: 0.0254, ft: 0.3048 };
 
@@ -33,13 +34,13 @@ function name_of(greatest_m: number, unit: string): string {
 }
 
 export function length(value_m: number, unit: string): string {
-  return Number.isFinite(value_m) ? `${shown_in(value_m, unit)(value_m)} ${name_of(value_m, unit)}` : 'none in reach';
+  return Number.isFinite(value_m) ? `${shown_in(value_m, unit)(value_m)} ${name_of(value_m, unit)}` : t('none in reach');
 }
 
 /** bounds of a distance, in words; both in one unit */
 export function bounds(lower_m: number, upper_m: number, unit: string): string {
-  if (!Number.isFinite(lower_m)) return 'nothing near';
-  if (!Number.isFinite(upper_m)) return `more than ${length(lower_m, unit)}`;
+  if (!Number.isFinite(lower_m)) return t('nothing near');
+  if (!Number.isFinite(upper_m)) return t('more than {0}', length(lower_m, unit));
   if (upper_m - lower_m <= 1e-9 + 1e-4 * upper_m) return length(upper_m, unit);
   const show = shown_in(upper_m, unit);
   return `${show(lower_m)} – ${show(upper_m)} ${name_of(upper_m, unit)}`;
@@ -47,18 +48,18 @@ export function bounds(lower_m: number, upper_m: number, unit: string): string {
 
 /** an exact distance with its error, as feeler prints it: "0.096 mm ± 0.001"; negative is interference */
 export function gap_text(distance_m: number, error_m: number, unit: string): string {
-  if (!Number.isFinite(distance_m)) return 'nothing near';
-  if (distance_m === 0) return 'surfaces meet';
+  if (!Number.isFinite(distance_m)) return t('nothing near');
+  if (distance_m === 0) return t('surfaces meet');
   if (error_m > 1e-2) return bounds(Math.max(0, distance_m - error_m), distance_m + error_m, unit);
   const places = unit === 'in' ? 5 : 3;
   // no sample is deep inside, but what lies between them may be
-  if (distance_m <= 0 && distance_m > -5e-7 && error_m > 2e-6) return `surfaces coincide, overlap up to ${((error_m - distance_m) / metres(unit)).toFixed(places)} ${unit}`;
+  if (distance_m <= 0 && distance_m > -5e-7 && error_m > 2e-6) return t('surfaces coincide, overlap up to {0} {1}', ((error_m - distance_m) / metres(unit)).toFixed(places), unit);
   // between samples it may be deeper
-  if (distance_m < 0 && error_m > Math.max(2e-6, -0.1 * distance_m)) return `interference at least ${(-distance_m / metres(unit)).toFixed(places)} ${unit}`;
+  if (distance_m < 0 && error_m > Math.max(2e-6, -0.1 * distance_m)) return t('interference at least {0} {1}', (-distance_m / metres(unit)).toFixed(places), unit);
   const scale = metres(unit);
   const step = 10 ** -places; // the digits themselves are off by half of one
   const off = step * Math.ceil(error_m / scale / step + 0.5 - 1e-6);
-  return `${distance_m < 0 ? 'interference ' : ''}${(Math.abs(distance_m) / scale).toFixed(places)} ${unit} ± ${off.toFixed(places)}`;
+  return `${distance_m < 0 ? t('interference ') : ''}${(Math.abs(distance_m) / scale).toFixed(places)} ${unit} ± ${off.toFixed(places)}`;
 }
 
 /** kilograms, grams below one */

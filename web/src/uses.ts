@@ -5,6 +5,7 @@ import type { Model, Part } from './model.ts';
 import type { Notices } from './notices.ts';
 import { part_use } from './protocol.mjs';
 import type { Stage } from './scene.ts';
+import { t } from './texts.ts';
 
 const NAMES = ['solid', 'pass through', 'keep-out zone'];
 const TOLD_MS = 8000; // the card stays so long after the last touch
@@ -47,7 +48,7 @@ export class Uses {
     this.card.hidden = !this.blocking.size;
     if (this.card.hidden) return;
     const names = [...this.blocking.keys()].map((part) => this.model.parts.get(part)?.name || `part ${part}`);
-    text(this.sentence, names.length === 1 ? `“${names[0]}” is hidden, but still in the way.` : `${names.length} hidden parts are still in the way: ${names.slice(0, 3).join(', ')}${names.length > 3 ? ' …' : ''}.`);
+    text(this.sentence, names.length === 1 ? t('“{0}” is hidden, but still in the way.', names[0]!) : t('{0} hidden parts are still in the way: {1}.', names.length, `${names.slice(0, 3).join(', ')}${names.length > 3 ? ' …' : ''}`));
   }
 
   private each(act: (part: number) => void): void {

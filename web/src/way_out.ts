@@ -16,6 +16,7 @@ import { set_pose, type Stage } from './scene.ts';
 import { Signal } from './signal.ts';
 import { length, metres } from './units.ts';
 import { pose_file, rows_of, Trace, Way, type Place } from './way.ts';
+import { t } from './texts.ts';
 
 const PLAY_SECONDS = 6;
 const SHARE = 0.3; // of the hand's force: what the guide pulls with at most
@@ -206,7 +207,7 @@ export class WayOut {
   private set_playing(on: boolean): void {
     if (on && this.way && this.at >= this.way.length) this.scrub(0);
     this.playing = on && this.way !== null;
-    text(this.play, this.playing ? 'Pause' : 'Play');
+    text(this.play, this.playing ? t('Pause') : t('Play'));
     this.changed.emit();
   }
 
@@ -311,7 +312,7 @@ export class WayOut {
     const url = URL.createObjectURL(new Blob([pose_file(whole.poses, whole.marks, metres(this.model.unit), this.reach(found.part))], { type: 'text/plain' }));
     h('a', { href: url, download: file }).click();
     window.setTimeout(() => URL.revokeObjectURL(url), 10000);
-    this.notices.toast(before.length ? `Saved ${file}. Check it with feeler verify: the piece that went by hand was not.` : `Saved ${file}.`);
+    this.notices.toast(before.length ? `Saved ${file}. Check it with feeler verify: the piece that went by hand was not.` : t('Saved {0}.', file));
   }
 
   // ---- what is shown ----
@@ -347,15 +348,15 @@ export class WayOut {
     this.add_hint.disabled = !chosen;
     this.stop.hidden = this.bar.hidden = asking === null;
     this.drop_hints.hidden = !hints;
-    text(this.drop_hints, hints === 1 ? 'Clear 1 waypoint' : `Clear ${hints} waypoints`);
+    text(this.drop_hints, hints === 1 ? 'Clear 1 waypoint' : t('Clear {0} waypoints', hints));
     this.result.hidden = this.way === null;
-    const kept = this.kept && !this.way ? ` The way so far has ${this.kept.poses.length} poses; a new search goes on from here.` : '';
-    if (asking) text(this.note, `${this.name(asking.part)}: ${progress.poses} poses tried, ${length(progress.reached, model.unit)} from the start.`);
+    const kept = this.kept && !this.way ? t(' The way so far has {0} poses; a new search goes on from here.', this.kept.poses.length) : '';
+    if (asking) text(this.note, t('{0}: {1} poses tried, {2} from the start.', this.name(asking.part), progress.poses, length(progress.reached, model.unit)));
     else if (found?.found) {
-      const nearest = found.nearest === NONE ? 'Nothing comes near.' : `It stays ${length(found.lower, model.unit)} or more from ${this.name(found.nearest)}.`;
-      text(this.note, `${this.name(found.part)} comes out by ${METHODS[found.method] ?? 'a way'}: ${length(found.length, model.unit)} long, ${Math.round((found.turn * 180) / Math.PI)}° of turns. ${nearest}`);
+      const nearest = found.nearest === NONE ? t('Nothing comes near.') : t('It stays {0} or more from {1}.', length(found.lower, model.unit), this.name(found.nearest));
+      text(this.note, t('{0} comes out by {1}: {2} long, {3}° of turns. {4}', this.name(found.part), t(METHODS[found.method] ?? 'a way'), length(found.length, model.unit), Math.round((found.turn * 180) / Math.PI), nearest));
     } else if (found) text(this.note, `No way found${found.stopped ? ': stopped' : ''}. ${this.name(found.part)} came ${length(found.reached, model.unit)} far.${found.blockers.length ? ' In its way:' : ''}`);
-    else text(this.note, chosen ? `From where ${this.name(part)} is now, clear of all other parts.${kept}` : 'Select a part first.');
+    else text(this.note, chosen ? `${t('From where {0} is now, clear of all other parts.', this.name(part))}${kept}` : t('Select a part first.'));
     this.changed.emit();
   }
 

@@ -9,6 +9,7 @@ import { axes, device_kind, NONE, workspace_bit, type message_device } from './p
 import type { Quat, View } from './pose.ts';
 import { set_pose, type Stage } from './scene.ts';
 import { digits } from './units.ts';
+import { t } from './texts.ts';
 
 const SEND_MS = 60;
 const NO_BUTTON = 255;
@@ -99,7 +100,7 @@ export class Workspace {
       this.model.connection.ask('mapping_set', { hand: device.hand, scale, axes: device.axes, boundary: device.boundary, clutch_button: device.clutch_button, ...change }).catch(this.notices.failed);
     };
     const id = `device-${device.device}`;
-    const scale = h('input', { type: 'number', min: '0.001', max: '1000', step: 'any', id: `${id}-scale`, 'aria-label': `Scale of ${device.name}`, value: device.scale_derived ? '' : String(Number(device.scale.toPrecision(4))), placeholder: `${digits(device.scale)} (automatic)`, onchange: () => {
+    const scale = h('input', { type: 'number', min: '0.001', max: '1000', step: 'any', id: `${id}-scale`, 'aria-label': t('Scale of {0}', device.name), value: device.scale_derived ? '' : String(Number(device.scale.toPrecision(4))), placeholder: t('{0} (automatic)', digits(device.scale)), onchange: () => {
       const value = scale.value === '' ? 0 : Number(scale.value);
       if (value === 0 || (value >= 0.001 && value <= 1000)) set({ scale: value });
       else this.notices.toast('A scale is a number from 0.001 to 1000, or empty for the automatic one.', 'warning');

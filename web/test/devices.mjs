@@ -1,6 +1,6 @@
 // Devices at the controller's machine, as the page shows and steers them: node test/devices.mjs --feeler PROGRAM [--arm STUB] [--shots FOLDER].
 // A SpaceMouse is simulated by its server spacenavd; an arm with force feedback by a stub of its vendor's library.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -198,6 +198,65 @@ await step('a SpaceMouse at the page, by WebHID: pushed down, the selected part 
     // unplugged while it was pushed: nothing goes on by itself
     await page.evaluate(() => window.lost());
     await until(page, () => window.feeler.holding === 4294967295, 'it is let go');
+  } finally {
+    await page.close();
+    await shown.close();
+  }
+});
+
+await step('a headset: a controller takes a part, feels what it touches, moves and scales the world', async () => {
+  const shown = await serve_scene(feeler, write);
+  page = await new_page(browser, { viewport: { width: 640, height: 400 } });
+  page.on('pageerror', (error) => trouble.push(`headset: ${error.message}`));
+  await page.addInitScript(readFileSync(new URL('../node_modules/iwer/build/iwer.min.js', import.meta.url), 'utf8'));
+  await page.addInitScript(() => {
+    window.headset = new window.IWER.XRDevice(window.IWER.metaQuest3);
+    window.headset.installRuntime({ forceInstall: true });
+    window.headset.stereoEnabled = true;
+    window.headset.position.set(0, 1.6, 0);
+  });
+  try {
+    await page.goto(`${shown.url}?quality=low`);
+    await until(page, () => window.feeler?.connected && window.feeler.loaded && window.feeler.parts.every((part) => part.ready), 'the scene is shown');
+    await page.locator('#tool-headset').click();
+    await until(page, () => window.feeler.headset.active, 'in the headset');
+    const scale = (await page.evaluate(() => window.feeler.headset.scale));
+    check(Math.abs(scale - 0.6 / 0.8) < 0.01, `800 mm are shown as 600: ${scale}`);
+    // the scene's middle (z 200 mm) is 1.1 m high and 0.7 m in front; the cube's, at z 500 mm, is 300 mm of the scene higher
+    const hand = (x, y, z) => page.evaluate((at) => window.headset.controllers.right.position.set(...at), [x, y, z]);
+    const press = (button, value) => page.evaluate(([id, to]) => window.headset.controllers.right.updateButtonValue(id, to), [button, value]);
+    const top = () => page.evaluate(() => window.feeler.parts.find((part) => part.name === 'top').pose.p);
+    await hand(0, 1.1 + 0.3 * scale, -0.7);
+    await frames(page, 200);
+    await press('trigger', 1);
+    await until(page, () => window.feeler.state.hands.some((one) => one.held === window.feeler.parts.find((part) => part.name === 'top').part), 'it is taken');
+    await hand(0.1, 1.1 + 0.3 * scale + 0.05, -0.7);
+    await until(page, () => Math.abs(window.feeler.parts.find((part) => part.name === 'top').pose.p[0] - 0.1 / 0.75) < 0.01, 'it follows to the right');
+    const [x, y, z] = await top();
+    check(Math.abs(y) < 0.01 && Math.abs(z - 0.5 - 0.05 / scale) < 0.01, `and up: ${[x, y, z]}`);
+    await hand(0, 0.9, -0.7);
+    await until(page, () => window.feeler.contacts > 0 && window.feeler.headset.pulses > 0, 'it touches the base, and the controller pulses');
+    check((await top())[2] > 0.28, `and stays out of it: ${await top()}`);
+    await press('trigger', 0);
+    await until(page, () => window.feeler.state.hands.every((one) => one.held === 4294967295), 'let go');
+    // both grips: twice as far apart, twice as large
+    await page.evaluate(() => {
+      const { left, right } = window.headset.controllers;
+      left.position.set(-0.1, 1.2, -0.4);
+      right.position.set(0.1, 1.2, -0.4);
+    });
+    await frames(page, 100);
+    for (const side of ['left', 'right']) await page.evaluate((one) => window.headset.controllers[one].updateButtonValue('squeeze', 1), side);
+    await frames(page, 200);
+    await page.evaluate(() => {
+      window.headset.controllers.left.position.set(-0.2, 1.2, -0.4);
+      window.headset.controllers.right.position.set(0.2, 1.2, -0.4);
+    });
+    await until(page, (was) => Math.abs(window.feeler.headset.scale / was - 2) < 0.1, 'twice as large', scale);
+    await page.evaluate(() => window.headset.activeSession.end());
+    await until(page, () => !window.feeler.headset.active, 'back');
+    await frames(page, 100);
+    check(await page.evaluate(() => Object.values(window.feeler.eye.p).every(Number.isFinite)), 'the view is there again');
   } finally {
     await page.close();
     await shown.close();

@@ -93,6 +93,33 @@ await step('as a picture and as a video', async () => {
   await until(page, () => window.feeler.replaying === null, 'live again');
 });
 
+await step('a report as a page and as PDF: the nearest parts, where, and a picture of the place', async () => {
+  const report = async (button) => {
+    await page.locator('#recordings [aria-label^="Report"]').click();
+    await page.locator('#report-clearance').fill('5');
+    if (shots) await page.screenshot({ path: join(shots, 'report-dialog.png') });
+    const [download] = await Promise.all([page.waitForEvent('download'), page.locator(`#report-dialog button[value=${button}]`).click()]);
+    return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
+  };
+  const html = await report('html');
+  const text = html.bytes.toString();
+  check(/-report\.html$/.test(html.name), html.name);
+  check(/verdict (pass|fail)/.test(text) && /required clearance 5 mm/.test(text), 'it says pass or fail');
+  check(/Nearest place<\/h2>\s*<p><b>top<\/b> and <b>base<\/b>: [\d.]+ mm ± [\d.]+ at [\d.]+ s, at x /.test(text), 'which parts, how near, when and where');
+  check(/class="near">\s*<figure><img alt="[^"]*nearby[^"]*" src="data:image\/png;base64,/.test(text), 'the place from nearby');
+  check(/<details><summary><h2>Timing/.test(text), 'the timing is closed');
+  if (shots) {
+    writeFileSync(join(shots, 'report.html'), html.bytes);
+    const other = await browser.newPage({ viewport: { width: 960, height: 1400 } });
+    await other.goto(`file://${resolve(shots, 'report.html')}`);
+    await other.screenshot({ path: join(shots, 'report.png') });
+    await other.close();
+  }
+  const pdf = await report('pdf');
+  check(/-report\.pdf$/.test(pdf.name) && pdf.bytes.subarray(0, 5).toString() === '%PDF-' && pdf.bytes.includes('(1. top and base)') && pdf.bytes.includes('/Subtype /Image'), `a PDF: ${pdf.name}, ${pdf.bytes.length} bytes`);
+  if (shots) writeFileSync(join(shots, 'report.pdf'), pdf.bytes);
+});
+
 await step('it gets another name', async () => {
   answer = 'the way out';
   await page.locator('#recordings [aria-label^="Rename"]').click();

@@ -1,0 +1,121 @@
+/* measuring a device: how often it has something new, where it was, what a force does */
+#include "device_test.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "files.h"
+#include "output.h"
+
+enum { LOOP_RATE = 1000, STEP_NS = 1000000000 / LOOP_RATE };
+
+static const double ramp_s = 1;       /* up, and as long down */
+static const double farthest = 0.05;  /* metres: a grip that goes farther is not held */
+static const double too_fast = 0.5;   /* m/s, over ten frames */
+static const double noticed = 0.0001; /* metres: more than noise */
+
+void flr_device_test_motion(flr_cli *cli, flr_device *device, double seconds, flr_device_found *f)
+{
+    flr_device_sample sample = {.number = 0}, last = sample;
+    const uint64_t frames = (uint64_t)fmax(1, seconds * LOOP_RATE);
+    const int64_t began = flr_clock_ns(cli->env);
+    int64_t fresh_ns = 0;
+    f->reached = flr_box3_empty();
+    flr_quat first = {1, 0, 0, 0};
+    while (f->frames < frames && !flr_stop_wanted()) {
+        flr_sleep_until(cli->env, began + (int64_t)++f->frames * STEP_NS);
+        const int64_t now = flr_clock_ns(cli->env);
+        const bool fresh = flr_device_read(device, now, &sample);
+        const int64_t after = flr_clock_ns(cli->env);
+        flr_histogram_add(&f->read, (uint64_t)(after - now));
+        if (f->frames % LOOP_RATE == 0) flr_progress(cli, f->frames, frames, "measuring");
+        if (!fresh) continue;
+        const flr_pose T = sample.T_base_grip;
+        if (f->samples++ == 0) {
+            first = T.q;
+        } else {
+            flr_histogram_add(&f->between, (uint64_t)(now - fresh_ns));
+            const double dt = 1e-9 * (double)(now - fresh_ns);
+            if (dt > 1e-4)
+                f->fastest = fmax(f->fastest, flr_vec3_distance(T.p, last.T_base_grip.p) / dt);
+        }
+        f->reached = flr_box3_add(f->reached, T.p);
+        f->turned = fmax(f->turned, flr_quat_angle(first, T.q));
+        f->buttons |= sample.buttons;
+        last = sample;
+        fresh_ns = now;
+    }
+    flr_progress_end(cli);
+    f->seconds = 1e-9 * (double)(flr_clock_ns(cli->env) - began);
+    f->bad = flr_device_bad_samples(device);
+}
+
+/* Up and down again: a triangle of two ramps. */
+static double wanted_at(double t, double newtons)
+{
+    return newtons * fmax(0, fmin(t, 2 * ramp_s - t)) / ramp_s;
+}
+
+/* where the grip was in the last frames, and when */
+typedef struct trail {
+    flr_vec3 places[10];
+    int64_t times_ns[10];
+    uint64_t count;
+} trail;
+
+static double speed_of(const trail *w)
+{
+    const uint64_t newest = (w->count - 1) % 10, oldest = w->count % 10;
+    if (w->count < 10) return 0;
+    const double dt = 1e-9 * (double)(w->times_ns[newest] - w->times_ns[oldest]);
+    return flr_vec3_distance(w->places[newest], w->places[oldest]) / fmax(dt, 0.001);
+}
+
+static void watch(flr_device_found *f, trail *w, flr_vec3 p, flr_vec3 start, int64_t now, double t)
+{
+    w->places[w->count % 10] = p;
+    w->times_ns[w->count++ % 10] = now;
+    const double away = flr_vec3_distance(p, start);
+    f->moved = fmax(f->moved, away);
+    if (away > noticed && !isfinite(f->response)) f->response = t;
+    if (away > farthest)
+        snprintf(f->stopped, sizeof f->stopped, "the grip moved by %.0f mm; hold it", 1e3 * away);
+    else if (speed_of(w) > too_fast)
+        snprintf(f->stopped, sizeof f->stopped, "the grip moved faster than %.3g m/s", too_fast);
+}
+
+flr_result flr_device_test_force(flr_cli *cli, flr_device *device, double newtons,
+                                 flr_device_found *f, flr_error *error)
+{
+    flr_guard_def def = flr_default_guard_def();
+    flr_guard *guard;
+    def.device = device;
+    def.force = newtons;
+    const flr_result result = flr_guard_create(&def, &guard, error);
+    if (result != FLR_OK) return result;
+    flr_device_sample sample = {.number = 0};
+    trail before = {.count = 0};
+    const int64_t began = flr_clock_ns(cli->env);
+    f->forced = true;
+    f->wanted = newtons;
+    f->response = NAN;
+    flr_vec3 start = flr_vec3_zero();
+    bool known = false;
+    for (uint64_t i = 1;
+         i < 2 * (uint64_t)ramp_s * LOOP_RATE && !f->stopped[0] && !flr_stop_wanted(); i++) {
+        flr_sleep_until(cli->env, began + (int64_t)i * STEP_NS);
+        const int64_t now = flr_clock_ns(cli->env);
+        const double t = 1e-9 * (double)(now - began);
+        flr_guard_input in = {.now_ns = now, .data_fresh = true, .held = sample.buttons != 0};
+        flr_guard_output out;
+        in.input_fresh = flr_device_read(device, now, &sample);
+        if (in.input_fresh && !known) start = sample.T_base_grip.p, known = true;
+        in.wrench.force.z = wanted_at(t, newtons);
+        flr_guard_step(guard, &in, &out);
+        f->largest = fmax(f->largest, flr_vec3_length(out.wrench.force));
+        if (known) watch(f, &before, sample.T_base_grip.p, start, now, t);
+    }
+    f->guard = flr_guard_get_stats(guard);
+    flr_guard_destroy(guard);
+    return FLR_OK;
+}

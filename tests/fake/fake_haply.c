@@ -1,0 +1,20 @@
+/* fake_haply PORTFILE: the mock of the Inverse Service as a process; writes its port, and its cursor goes round until it is ended */
+#include <math.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "support/haply_mock.h"
+
+int main(int argc, char **argv)
+{
+    static haply_mock mock;
+    FILE *file = argc > 1 ? fopen(argv[1], "w") : NULL;
+    if (!file || !haply_mock_begin(&mock, 0)) return 1;
+    fprintf(file, "%u\n", mock.port);
+    fclose(file);
+    for (double t = 0;; t += 0.002) {
+        mock.x = 0.02 * sin(t);
+        mock.z = 0.16 + 0.02 * cos(t);
+        usleep(2000);
+    }
+}
