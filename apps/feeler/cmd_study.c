@@ -225,6 +225,10 @@ static flr_result run_tasks(study_run *r, flr_error *error)
             r->done++;
             continue;
         }
+        // a rank that is lost has taken no task but the one that it is at
+        while (r->running == r->job_count && result == FLR_OK && !flr_stop_wanted())
+            result = wait_for_one(r, error);
+        if (result != FLR_OK || flr_stop_wanted()) break;
         if (!claim(r, i)) continue;
         // another rank may have done it since
         result = flr_study_load(&r->study, i, error);
@@ -233,8 +237,6 @@ static flr_result run_tasks(study_run *r, flr_error *error)
             r->done++;
             continue;
         }
-        while (r->running == r->job_count && result == FLR_OK && !flr_stop_wanted())
-            result = wait_for_one(r, error);
         for (size_t k = 0; k < r->job_count && result == FLR_OK && !flr_stop_wanted(); k++)
             if (!r->jobs[k].process) {
                 if (!start(r, &r->jobs[k], i, error)) result = FLR_DENIED;
