@@ -61,6 +61,12 @@ static bool regular(const flr_adjacency *adjacency, uint32_t triangle)
 static bool pierces(flr_vec3 p, flr_vec3 q, const flr_vec3 t[3])
 {
     const flr_vec3 point[3] = {p, q, q};
+    /* both ends on the same side of its plane, and not so near that rounding decides: the usual case */
+    const flr_vec3 n = flr_vec3_cross(flr_vec3_sub(t[1], t[0]), flr_vec3_sub(t[2], t[0])),
+                   u = flr_vec3_sub(p, t[0]), v = flr_vec3_sub(q, t[0]);
+    const double at_p = flr_vec3_dot(n, u), at_q = flr_vec3_dot(n, v),
+                 little = 1e-9 * flr_vec3_length(n) * (flr_vec3_length(u) + flr_vec3_length(v));
+    if ((at_p > little && at_q > little) || (at_p < -little && at_q < -little)) return false;
     flr_nearest nearest = {.distance2 = INFINITY};
     flr_triangles_nearest(t, point, &nearest);
     return nearest.distance2 == 0;
