@@ -403,7 +403,7 @@ static void tell_links(flr_cli *cli, const flr_scene *scene, json_t *object)
         flr_print(cli, "    %-16s %s, %s on %s%s%s\n", flr_safe(j->name, name),
                   flr_joint_kind_name(j->joint.kind), flr_safe(j->b, b),
                   j->a ? flr_safe(j->a, a) : "the world",
-                  print_limits(&j->joint.turn, 57.29577951308232, "deg", turn, sizeof turn),
+                  print_limits(&j->joint.turn, 1 / FLR_DEGREE, "deg", turn, sizeof turn),
                   print_limits(&j->joint.slide, 1e3, "mm", slide, sizeof slide));
         json_t *entry = flr_json_object();
         flr_json_set(entry, "name", flr_json_text(j->name));

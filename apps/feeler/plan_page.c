@@ -261,7 +261,7 @@ static void put_path(FILE *out, const flr_plan_step *step)
     else
         fprintf(out,
                 "To %.4g, %.4g, %.4g mm from its place, along %zu poses; turns by %.3g° in all.",
-                1e3 * by.x, 1e3 * by.y, 1e3 * by.z, step->pose_count, turn * 57.29577951308232);
+                1e3 * by.x, 1e3 * by.y, 1e3 * by.z, step->pose_count, turn / FLR_DEGREE);
     if (isfinite(step->verdict.lower))
         fprintf(out, " Least distance %.4g mm.", 1e3 * step->verdict.lower);
 }

@@ -371,13 +371,6 @@ FLR_API double flr_coherent_calibrate(flr_coherent *engine, flr_env *env, flr_po
                                       flr_pose T_world_voxmap, const flr_contact_params *params,
                                       double seconds);
 
-/* What happened since the engine was made. RT safe. */
-typedef struct flr_coherent_stats {
-    uint64_t queries, exceeded, rescanned, late;
-} flr_coherent_stats;
-
-FLR_API flr_coherent_stats flr_coherent_get_stats(const flr_coherent *engine);
-
 #ifdef __cplusplus
 }
 #endif

@@ -288,9 +288,6 @@ typedef enum flr_integrator {
     FLR_INTEGRATOR_COUNT
 } flr_integrator;
 
-/* "implicit", "explicit", "quasi-static". Never NULL. */
-FLR_API const char *flr_integrator_name(flr_integrator integrator);
-
 /* Fill with flr_default_step_params(). All of it may change from step to step. */
 typedef struct flr_step_params {
     flr_integrator integrator; /* default implicit */

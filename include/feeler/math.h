@@ -237,8 +237,6 @@ static inline flr_mat3 flr_mat3_skew(flr_vec3 a)
     return r;
 }
 
-static inline double flr_mat3_trace(flr_mat3 m) { return m.m[0][0] + m.m[1][1] + m.m[2][2]; }
-
 static inline double flr_mat3_det(flr_mat3 m)
 {
     return flr_vec3_dot(flr_mat3_row(m, 0), flr_vec3_cross(flr_mat3_row(m, 1), flr_mat3_row(m, 2)));
@@ -570,8 +568,6 @@ static inline double flr_wrench_power(flr_wrench wrench, flr_twist twist)
 
 FLR_API flr_inertia flr_inertia_box(double mass, flr_vec3 size);
 FLR_API flr_inertia flr_inertia_sphere(double mass, double radius);
-/* The axis is z. */
-FLR_API flr_inertia flr_inertia_cylinder(double mass, double radius, double height);
 
 /* ---- changing and using it ---- */
 
@@ -591,9 +587,6 @@ FLR_API flr_vec3 flr_inertia_principal(flr_inertia inertia, flr_pose *T_body_pri
 /* Momentum of the body: the force part is the linear momentum, kg m/s, the torque part the
  * angular momentum about the frame's origin, kg m^2/s. It transforms as a wrench does. */
 FLR_API flr_wrench flr_inertia_momentum(flr_inertia inertia, flr_twist twist);
-
-/* Kinetic energy, joules. */
-FLR_API double flr_inertia_energy(flr_inertia inertia, flr_twist twist);
 
 /* A real body could have it: finite, mass above 0, tensor symmetric and positive definite, no
  * principal moment larger than the other two together; all but the mass with a relative

@@ -103,10 +103,6 @@ static inline uint32_t flr_adjacency_opposite(const flr_adjacency *adjacency, ui
     return sides[0] == side ? sides[1] : sides[0];
 }
 
-/* The number of the edge between two vertices, or FLR_NONE. Searches: takes the logarithm of
- * the number of edges. */
-FLR_API uint32_t flr_adjacency_find_edge(const flr_adjacency *adjacency, uint32_t a, uint32_t b);
-
 /* Every edge has two sides in opposite directions: the mesh bounds a volume. A mesh without edges
  * (all triangles are points) bounds none. */
 static inline bool flr_adjacency_is_closed(const flr_adjacency *adjacency)

@@ -203,7 +203,7 @@ static void bring_home(flr_share *s, const flr_engine_state *state)
         if (p->homing_ns && !p->ghost &&
             flr_share_now(s) - p->homing_ns > (int64_t)(s->def.patience * 1e9)) {
             flr_share_set_solid(s, p, false);
-            flr_engine_news(s->def.engine, FLR_WIRE_EVENT_WARNING, p->id.index, FLR_ENGINE_NONE,
+            flr_engine_news(s->def.engine, FLR_WIRE_EVENT_WARNING, p->id, FLR_NO_HAND_ID,
                             "the way to where it was let go is not free here: it passes through");
         }
     }
@@ -359,7 +359,7 @@ static void compare_voxels(flr_share *s, uint16_t member, const flr_wire_peer_pa
     flr_session_person person;
     bool known = flr_session_person_find(s->session, member, &person);
     p->odd = true;
-    flr_engine_news(s->def.engine, FLR_WIRE_EVENT_WARNING, p->id.index, FLR_ENGINE_NONE,
+    flr_engine_news(s->def.engine, FLR_WIRE_EVENT_WARNING, p->id, FLR_NO_HAND_ID,
                     "%s touches with voxels of %g mm where there are %g mm here: the finer side "
                     "pushes before it is pushed",
                     known ? person.name : "another member", there * 1e3, p->voxel * 1e3);
@@ -413,7 +413,7 @@ static void on_lost(flr_share *s, uint32_t part)
         if (!flr_same_part(state->hands[h].held, p->id)) continue;
         held = p->lost = true;
         (void)flr_engine_release(s->def.engine, flr_hand(h), NULL);
-        flr_engine_news(s->def.engine, FLR_WIRE_EVENT_WARNING, p->id.index, h,
+        flr_engine_news(s->def.engine, FLR_WIRE_EVENT_WARNING, p->id, flr_hand(h),
                         "this part cannot be held now: %s",
                         in && entry.frozen ? "who held it before is not heard"
                         : in && entry.holder_count == FLR_SESSION_HOLDERS
@@ -425,7 +425,7 @@ static void on_lost(flr_share *s, uint32_t part)
     // it is where the others have it or, when there is room, they receive its pose from whoever notices the difference
     (void)flr_session_place(s->session, part, &p->known);
     if (full && !held)
-        flr_engine_news(s->def.engine, FLR_WIRE_EVENT_WARNING, p->id.index, FLR_ENGINE_NONE,
+        flr_engine_news(s->def.engine, FLR_WIRE_EVENT_WARNING, p->id, FLR_NO_HAND_ID,
                         "too many parts are held or on their way: the others see where this one "
                         "lies when some of them have come to rest");
     flr_share_match(s, part);
@@ -447,7 +447,7 @@ static void on_message(flr_share *s, const flr_session_event *event)
         flr_share_params_message(s, event->member, m))
         return;
     if (m->id == FLR_MSG_PEER_NOTE && m->as.peer_note.sentence.size)
-        flr_engine_news(s->def.engine, FLR_WIRE_EVENT_NOTE, FLR_ENGINE_NONE, FLR_ENGINE_NONE, "%s",
+        flr_engine_news(s->def.engine, FLR_WIRE_EVENT_NOTE, FLR_NO_PART_ID, FLR_NO_HAND_ID, "%s",
                         m->as.peer_note.sentence.bytes);
 }
 
@@ -498,7 +498,7 @@ static void take_event(flr_share *s, const flr_session_event *event)
         on_message(s, event);
         break;
     case FLR_SESSION_NEWS:
-        flr_engine_news(s->def.engine, FLR_WIRE_EVENT_NOTE, FLR_ENGINE_NONE, FLR_ENGINE_NONE, "%s",
+        flr_engine_news(s->def.engine, FLR_WIRE_EVENT_NOTE, FLR_NO_PART_ID, FLR_NO_HAND_ID, "%s",
                         event->sentence);
         break;
     }
@@ -549,7 +549,7 @@ void flr_share_tell_held(flr_share *s, flr_part_id part)
         if (k == entry->holder_count || (flr_is_part(part) && !flr_same_part(part, id))) continue;
         flr_session_person person;
         bool known = flr_session_person_find(s->session, entry->holders[k], &person);
-        flr_engine_news(s->def.engine, FLR_WIRE_EVENT_NOTE, id.index, FLR_ENGINE_NONE,
+        flr_engine_news(s->def.engine, FLR_WIRE_EVENT_NOTE, id, FLR_NO_HAND_ID,
                         "this part stays where it is: %s holds it",
                         known ? person.name : "another member");
     }

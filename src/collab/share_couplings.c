@@ -72,8 +72,8 @@ void flr_share_tell_diverged(flr_share *s, uint32_t part)
     s->changes++;
     bool known = flr_session_person_find(s->session, member, &person);
     if (!member) return; /* nobody else holds it any more */
-    flr_engine_news(s->def.engine, diverged ? FLR_WIRE_EVENT_WARNING : FLR_WIRE_EVENT_NOTE,
-                    p->id.index, FLR_ENGINE_NONE,
+    flr_engine_news(s->def.engine, diverged ? FLR_WIRE_EVENT_WARNING : FLR_WIRE_EVENT_NOTE, p->id,
+                    FLR_NO_HAND_ID,
                     diverged ? "something is caught between this part here and at %s's"
                              : "the part here and at %s's are together again",
                     known ? person.name : "another member");

@@ -8,7 +8,7 @@
 #define FLR_COLLAB_SHARE_INTERNAL_H
 
 #include "collab/share.h"
-#include "sim/engine_internal.h"
+#include "sim/jobs.h"
 
 typedef struct flr_shared_part {
     flr_part_id id; /* the engine's */
@@ -121,7 +121,7 @@ int64_t flr_share_now(const flr_share *share);
 void flr_share_take_parts(flr_share *share);
 
 /* share_couplings.c */
-/* Ties of a part as the membership wants them; what does not get through to the loop is tried when it is called again. */
+/* Couplings of a part as the membership wants them; what does not get through to the loop is tried when it is called again. */
 void flr_share_match(flr_share *share, uint32_t part);
 /* FLR_WORLD_REMOTE_COUPLINGS: none. `member` 0: that of its rest. */
 uint32_t flr_share_find_coupling(const flr_share *share, uint32_t part, uint16_t member);

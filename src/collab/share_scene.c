@@ -152,7 +152,7 @@ static void listing_drop(flr_job *job)
 
 static void cannot_send(flr_share *s, const char *why)
 {
-    flr_engine_news(s->def.engine, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
+    flr_engine_news(s->def.engine, FLR_WIRE_EVENT_WARNING, FLR_NO_PART_ID, FLR_NO_HAND_ID,
                     "the scene cannot be sent to guests: %s", why);
 }
 
@@ -173,7 +173,7 @@ static bool begin_listing(flr_share *s)
     job->listing = s->listing = l;
     job->job.work = listing_work;
     job->job.drop = listing_drop;
-    return flr_engine_post(s->def.engine, &job->job, 0, FLR_ENGINE_NONE, NULL, NULL) == FLR_OK;
+    return flr_engine_post(s->def.engine, &job->job, 0, FLR_NO_PART_ID, NULL, NULL) == FLR_OK;
 }
 
 static void end_listing(flr_share *s)

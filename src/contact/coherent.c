@@ -59,7 +59,6 @@ struct flr_coherent {
     double odometer;     /* voxels that some point may have moved by, in all */
     double limit;        /* voxels that were allowed */
     double upper;        /* voxels: of the distance */
-    flr_coherent_stats stats;
 };
 
 /* a query in the making */
@@ -161,8 +160,6 @@ void flr_coherent_set_tests(flr_coherent *engine, double tests)
 }
 
 const flr_contact *flr_coherent_list(const flr_coherent *engine) { return engine->contacts; }
-flr_coherent_stats flr_coherent_get_stats(const flr_coherent *engine) { return engine->stats; }
-
 /* ---- how far did it move? ---- */
 
 /* No point of a sphere that moves from here to there moves farther. A rotation by an angle a moves a point at distance
@@ -516,7 +513,6 @@ void flr_coherent_query(flr_coherent *engine, flr_pose T_world_shell, flr_pose T
 {
     turn t = {.e = engine};
     *result = (flr_coherent_result){.contact = flr_contact_nothing(), .max_travel = INFINITY};
-    engine->stats.queries++;
     if (!flr_contact_begin(&t.frame, engine->def.shell, engine->def.voxmap, T_world_shell,
                            T_world_voxmap, params)) {
         engine->begun = false;
@@ -539,16 +535,12 @@ void flr_coherent_query(flr_coherent *engine, flr_pose T_world_shell, flr_pose T
     for (uint32_t i = 1; i < FLR_QUEUES; i++)
         result->waiting += engine->points.queue[i].count + engine->chunks.queue[i].count;
     result->late = (double)t.tested > engine->def.tests_per_frame;
-    engine->stats.exceeded += result->exceeded;
-    engine->stats.rescanned += result->rescanned;
-    engine->stats.late += result->late;
 }
 
 double flr_coherent_calibrate(flr_coherent *engine, flr_env *env, flr_pose T_world_shell,
                               flr_pose T_world_voxmap, const flr_contact_params *params,
                               double seconds)
 {
-    flr_coherent_stats stats = engine->stats;
     flr_coherent_result r;
     double best = 0; /* tests per second */
     int64_t begin = flr_clock_ns(env), before = begin, now = begin;
@@ -561,7 +553,6 @@ double flr_coherent_calibrate(flr_coherent *engine, flr_env *env, flr_pose T_wor
             best = fmax(best, (double)r.contact.points_tested * 1e9 / (double)(now - before));
         before = now;
     }
-    engine->stats = stats;
     flr_coherent_reset(engine);
     if (best * seconds >= 1 && best * seconds < 1e12) engine->def.tests_per_frame = best * seconds;
     return engine->def.tests_per_frame;

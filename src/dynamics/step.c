@@ -62,21 +62,6 @@ struct flr_step {
     flr_problem problem; /* .touches has room for `capacity` */
 };
 
-const char *flr_integrator_name(flr_integrator integrator)
-{
-    switch (integrator) {
-    case FLR_INTEGRATOR_IMPLICIT:
-        return "implicit";
-    case FLR_INTEGRATOR_EXPLICIT:
-        return "explicit";
-    case FLR_INTEGRATOR_QUASI_STATIC:
-        return "quasi-static";
-    case FLR_INTEGRATOR_COUNT:
-        break;
-    }
-    return "unknown";
-}
-
 flr_step_params flr_default_step_params(void)
 {
     flr_step_params params = {.integrator = FLR_INTEGRATOR_IMPLICIT,

@@ -34,12 +34,6 @@ flr_inertia flr_inertia_sphere(double mass, double radius)
     return at_origin(mass, i, i, i);
 }
 
-flr_inertia flr_inertia_cylinder(double mass, double radius, double height)
-{
-    double across = mass * (3 * radius * radius + height * height) / 12;
-    return at_origin(mass, across, across, mass * radius * radius / 2);
-}
-
 /* what a point mass at `offset` adds to a tensor: m (|r|^2 1 - r r^T) */
 static flr_mat3 point_tensor(double mass, flr_vec3 offset)
 {
@@ -89,11 +83,6 @@ flr_wrench flr_inertia_momentum(flr_inertia inertia, flr_twist twist)
     flr_wrench momentum = flr_wrench_make(flr_mat3_apply(inertia.tensor, at_centre.angular),
                                           flr_vec3_scale(at_centre.linear, inertia.mass));
     return flr_wrench_move(momentum, flr_vec3_neg(inertia.centre));
-}
-
-double flr_inertia_energy(flr_inertia inertia, flr_twist twist)
-{
-    return flr_wrench_power(flr_inertia_momentum(inertia, twist), twist) / 2;
 }
 
 bool flr_inertia_is_valid(flr_inertia inertia)

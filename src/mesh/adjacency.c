@@ -299,20 +299,3 @@ flr_result flr_adjacency_create(const flr_mesh *mesh, flr_adjacency **adjacency,
     *adjacency = &b->out;
     return FLR_OK;
 }
-
-uint32_t flr_adjacency_find_edge(const flr_adjacency *adjacency, uint32_t a, uint32_t b)
-{
-    uint64_t wanted = a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
-    uint32_t low = 0, high = adjacency->edge_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        const flr_edge *e = &adjacency->edges[middle];
-        uint64_t key = (uint64_t)e->v[0] << 32 | e->v[1];
-        if (key == wanted) return middle;
-        if (key < wanted)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return FLR_NONE;
-}

@@ -92,7 +92,7 @@ bool flr_connection_open(flr_connections *connections, flr_connection *connectio
     connection->reliable = flr_reliable_create(connections->def.queue);
     if (!connection->reliable) {
         flr_packet_send(connections, connection, FLR_FRAME_BYE, "no memory", 9, now);
-        if (connection->caller)
+        if (connection->initiator)
             flr_connection_end(connections, connection, FLR_CONNECTIONS_REFUSED,
                                FLR_CONNECTIONS_BROKEN,
                                "no memory for a connection: close other programs");
@@ -107,11 +107,11 @@ bool flr_connection_open(flr_connections *connections, flr_connection *connectio
     return true;
 }
 
-/* open or being called, by the owner's number */
+/* open or in the handshake, by the owner's number */
 static flr_connection *find(const flr_connections *connections, uint32_t number)
 {
     if (number == 0) return NULL;
-    // mostly it is where the number says; not where the other's call took the place of ours
+    // mostly it is where the number says; not where the other's handshake took the place of ours
     uint32_t place = number & 0xff;
     for (uint32_t i = 0; i <= connections->count; i++) {
         uint32_t at = i == 0 ? place : i - 1;
@@ -236,9 +236,9 @@ uint32_t flr_connections_connect(flr_connections *connections, flr_address addre
 {
     FLR_ASSERT(size <= FLR_CONNECTIONS_HELLO && (hello || size == 0));
     if (flr_connections_used(connections) >= connections->def.most) return 0;
-    flr_connection *connection = flr_connection_make(connections, FLR_CONNECTION_CALLING, address);
+    flr_connection *connection = flr_connection_make(connections, FLR_CONNECTION_ASKING, address);
     if (!connection) return 0;
-    flr_call_begin(connections, connection, hello, size, flr_clock_ns(connections->env));
+    flr_handshake_begin(connections, connection, hello, size, flr_clock_ns(connections->env));
     return connection->number;
 }
 
@@ -252,7 +252,7 @@ static flr_connections_event make_event(const flr_connection *connection, flr_co
                                    .bytes = nothing,
                                    .address = connection->address,
                                    .other = connection->other,
-                                   .caller = connection->caller,
+                                   .initiator = connection->initiator,
                                    .why = ""};
 }
 
@@ -279,7 +279,7 @@ static bool next_message(flr_connections *connections, flr_connection *connectio
     return false;
 }
 
-/* the end of a connection or a call, after which its place is free */
+/* the end of a connection or a handshake, after which its place is free */
 static void tell_end(flr_connections *connections, flr_connection *connection,
                      flr_connections_event *event)
 {
@@ -365,12 +365,12 @@ bool flr_connections_next(flr_connections *connections, flr_connections_event *e
         connections->budget--;
         if (size < FLR_PACKET_HEAD || connections->packet[2] || connections->packet[3] ||
             (connections->packet[1] != FLR_PACKET_VERSION &&
-             !flr_call_is_timeless(connections->packet[0])))
+             !flr_handshake_is_timeless(connections->packet[0])))
             connections->rejected.malformed++;
         else if (connections->packet[0] == FLR_PACKET_SEALED)
             flr_packet_came(connections, from, size, now);
         else
-            flr_call_packet(connections, from, size, now);
+            flr_handshake_packet(connections, from, size, now);
     }
 }
 
@@ -450,9 +450,9 @@ int64_t flr_connections_service(flr_connections *connections)
             if (now >= connection->due_ns) {
                 int64_t next = INT64_MAX;
                 connection->due_ns = INT64_MAX;
-                if (connection->stage == FLR_CONNECTION_CALLING ||
+                if (connection->stage == FLR_CONNECTION_ASKING ||
                     connection->stage == FLR_CONNECTION_WAITING)
-                    next = flr_call_service(connections, connection, now);
+                    next = flr_handshake_service(connections, connection, now);
                 else if (connection->stage == FLR_CONNECTION_OPEN)
                     next = flr_packet_service(connections, connection, now);
                 else if (connection->stage == FLR_CONNECTION_HALF)
@@ -482,7 +482,7 @@ bool flr_connections_get(const flr_connections *connections, uint32_t number,
         .address = connection->address,
         .other = connection->other,
         .open = open,
-        .caller = connection->caller,
+        .initiator = connection->initiator,
         .rtt = pulse->rtt,
         .rtt_least = flr_link_timing_least(pulse),
         .jitter = pulse->jitter,

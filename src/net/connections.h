@@ -15,8 +15,8 @@
  * and waits between two steps until flr_clock_ns() is `wake` or flr_connections_socket() is ready for reading, so it runs under
  * flr_sim_run() as it does on a real machine. All chance comes from the env: a simulation gives the same bits again.
  *
- * Lines have numbers that are never 0 and hardly ever come again. A call with the number of a connection that is gone does nothing
- * and says FLR_CLOSED.
+ * Connections have numbers that are never 0 and hardly ever come again. A function that gets the number of a connection that is
+ * gone does nothing and returns FLR_CLOSED.
  *
  * Thread: control; one thread at a time. Not RT safe. */
 #ifndef FLR_NET_CONNECTIONS_H
@@ -50,17 +50,18 @@ typedef struct flr_connections_def {
      * by chance, as flr_access_make_token() does. */
     const char *token;
     uint32_t
-        most; /* connections at the same time, open or being called; 1 to FLR_MAX_CONNECTIONS; 64 */
+        most; /* connections at the same time, open or in the handshake; 1 to FLR_MAX_CONNECTIONS; 64 */
     double keepalive; /* s without having sent anything, then an empty packet goes out; 0.25 */
     double silence;   /* s without hearing anything, then a connection is closed; 2.5 */
-    double patience;  /* s that a call is repeated before it is given up; 10 */
+    double patience;  /* s that HELLO is repeated before a handshake is given up; 10 */
     double
         bandwidth; /* bytes/s of packets sent, all connections together; 0: no bound. States always go
                          out, messages wait */
     size_t
         queue; /* bytes of messages that a connection holds until they are acknowledged, and that the
                          other may have under way to us; at least 2 * FLR_CONNECTIONS_MESSAGE; 1 MiB */
-    uint32_t handshakes; /* calls per second that are looked at closely, all callers together; 64 */
+    uint32_t
+        handshakes; /* handshakes per second that are looked at closely, of all initiators together; 64 */
 } flr_connections_def;
 
 /* All but env, local and token. */
@@ -81,13 +82,13 @@ flr_socket *flr_connections_socket(const flr_connections *connections);
 /* This side's number, made by chance at creation; never 0. Others see it in OPEN. */
 uint64_t flr_connections_self(const flr_connections *connections);
 
-/* What this side tells those who call it; nothing at first. At most FLR_CONNECTIONS_HELLO bytes; copied. */
+/* What this side sends to initiators; nothing at first. At most FLR_CONNECTIONS_HELLO bytes; copied. */
 void flr_connections_set_hello(flr_connections *connections, const void *hello, size_t size);
 
-/* Calls somebody: asks until it is answered or `patience` is over; then comes OPEN or REFUSED. `hello` (at most FLR_CONNECTIONS_HELLO
- * bytes; NULL where size is 0; copied) is what the other's OPEN will hold. Two who call each other at the same moment end up
- * with one connection: mostly under the number of the own call; else that one is CLOSED with FLR_CONNECTIONS_REPLACED or REFUSED (`other`
- * is then the side that a connection is open to), and another opens. Returns the connection's number; 0: `most` are in use. */
+/* Begins a handshake: repeats HELLO until it is answered or `patience` is over; then comes OPEN or REFUSED. `hello` (at most
+ * FLR_CONNECTIONS_HELLO bytes; NULL where size is 0; copied) is what the other's OPEN will hold. Two sides that connect to each other
+ * at the same moment end up with one connection: mostly under the number of the own handshake; else that one is CLOSED with
+ * FLR_CONNECTIONS_REPLACED or REFUSED (`other` is then the side that a connection is open to), and another opens. Returns the connection's number; 0: `most` are in use. */
 uint32_t flr_connections_connect(flr_connections *connections, flr_address address,
                                  const void *hello, size_t size);
 
@@ -95,16 +96,16 @@ uint32_t flr_connections_connect(flr_connections *connections, flr_address addre
 
 typedef enum flr_connections_kind {
     FLR_CONNECTIONS_OPEN, /* a connection stands: both sides have proven that they know the token and live */
-    FLR_CONNECTIONS_REFUSED, /* a call led to nothing; `why` says it in a sentence. The number is gone */
+    FLR_CONNECTIONS_REFUSED, /* a handshake failed; `why` says it in a sentence. The number is gone */
     FLR_CONNECTIONS_CLOSED, /* a connection that was open is gone, with all that was not delivered. The number is
-                          gone; the address may be called again */
+                          gone; the address may be tried again */
     FLR_CONNECTIONS_GOT_STATE,
     FLR_CONNECTIONS_GOT_MESSAGE
 } flr_connections_kind;
 
 typedef enum flr_connections_cause {
-    FLR_CONNECTIONS_SILENCE,  /* nothing heard for def.silence, or for def.patience of a call */
-    FLR_CONNECTIONS_BYE,      /* the other closed it, or has no room; `why` is its reason */
+    FLR_CONNECTIONS_SILENCE, /* nothing heard for def.silence, or for def.patience in a handshake */
+    FLR_CONNECTIONS_BYE,     /* the other closed it, or has no room; `why` is its reason */
     FLR_CONNECTIONS_REPLACED, /* another connection to the same side took its place */
     FLR_CONNECTIONS_BROKEN    /* the other broke the rules, or memory ran out; `why` says what */
 } flr_connections_cause;
@@ -117,7 +118,7 @@ typedef struct flr_connections_event {
     size_t size;
     flr_address address; /* of the other */
     uint64_t other;      /* the other's flr_connections_self(); 0: not known (some REFUSED) */
-    bool caller;         /* OPEN: this side called */
+    bool initiator;      /* OPEN: this side began the handshake */
     flr_connections_cause cause; /* REFUSED, CLOSED */
     const char *why;             /* REFUSED, CLOSED: a sentence, as long as `bytes`; "" otherwise */
     uint64_t number; /* states: grows with each packet that the other sends, with gaps */
@@ -142,11 +143,11 @@ flr_result flr_connections_state(flr_connections *connections, uint32_t connecti
 flr_result flr_connections_send(flr_connections *connections, uint32_t connection,
                                 const void *bytes, size_t size);
 
-/* Ends a connection or a call; no event follows here, messages not yet delivered are lost. The other side receives `why` (NULL: no reason;
+/* Ends a connection or a handshake; no event follows here, messages not yet delivered are lost. The other side receives `why` (NULL: no reason;
  * cut after FLR_CONNECTIONS_WHY bytes; control characters become '?') three times in a row, and notices by silence otherwise. */
 void flr_connections_close(flr_connections *connections, uint32_t connection, const char *why);
 
-/* Sends what is due: messages, acknowledgements, keepalives, calls; closes what is silent. Returns the time, by
+/* Sends what is due: messages, acknowledgements, keepalives, handshakes; closes what is silent. Returns the time, by
  * flr_clock_ns(), at which it wants to be called again at the latest; now, where flr_connections_next() has something. */
 int64_t flr_connections_service(flr_connections *connections);
 
@@ -155,8 +156,8 @@ int64_t flr_connections_service(flr_connections *connections);
 typedef struct flr_connections_info {
     flr_address address;
     uint64_t other; /* its flr_connections_self(); 0: not known yet */
-    bool open;      /* false: being called */
-    bool caller;
+    bool open;      /* false: in the handshake */
+    bool initiator;
     double rtt;        /* s, smoothed; 0 while nothing is known */
     double rtt_least;  /* s, of the last 10 to 20 s */
     double jitter;     /* s, mean deviation of the round trip */
@@ -186,8 +187,9 @@ typedef struct flr_connections_rejected {
     uint64_t forged;    /* seal broken: changed, made up, or made with another token */
     uint64_t replayed;  /* came before */
     uint64_t old;       /* too old to tell whether it came before, or whose proof of address is */
-    uint64_t flood;     /* calls beyond def.handshakes, or beyond the room for calls under way */
-    uint64_t broken;    /* sealed rightly, but what is inside breaks the rules */
+    uint64_t
+        flood; /* handshakes beyond def.handshakes, or beyond the capacity for those in progress */
+    uint64_t broken; /* sealed rightly, but what is inside breaks the rules */
 } flr_connections_rejected;
 
 flr_connections_rejected flr_connections_get_rejected(const flr_connections *connections);

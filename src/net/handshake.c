@@ -1,25 +1,25 @@
-/* the handshake, and who keeps which connection where two call each other
+/* the handshake, and which connection stays where two sides connect to each other at once
  *
- * HELLO says nothing new to somebody without the token and is answered by a COOKIE, smaller than itself, that only somebody at
- * that address can read; HELLO with the cookie by a WELCOME. The caller's connection is open when the WELCOME is right, the called's
- * when the first sealed packet comes: only then it is certain that this is no repetition of an old call.
+ * HELLO reveals nothing without the token. The responder answers it by a COOKIE, smaller than itself, which only the sender's
+ * address can read, and HELLO with the cookie by a WELCOME. The initiator's connection is open when the WELCOME is right, the
+ * responder's when the first sealed packet arrives: only that proves that the handshake is no repetition of an old one.
  *
- * HELLO and COOKIE have this form, and their keys, in every version. Who is called in another version than its own answers as
- * always, by a COOKIE of its own version; the caller sees by its seal that it is meant, and that there is no use in going on. */
+ * HELLO and COOKIE have this form, and their keys, in every version. A responder of another version answers as always, by a
+ * COOKIE of its own version; the initiator recognises its seal and stops. */
 #include <string.h>
 
 #include "net/bytes.h"
 #include "net/net_internal.h"
 
 static const int64_t cookie_life = 10000 * 1000000ll; /* accepted so long… */
-static const int64_t cookie_use = 5000 * 1000000ll;   /* … but used by the caller only so long */
-static const int64_t cookie_pause = 500 * 1000000ll;  /* between two that are taken */
+static const int64_t cookie_use = 5000 * 1000000ll; /* … but used by the initiator only so long */
+static const int64_t cookie_pause = 500 * 1000000ll; /* between two that are taken */
 static const int64_t hello_first = 100 * 1000000ll, hello_most = 500 * 1000000ll;
 
 /* verdicts in WELCOME */
 enum { COME_IN, NO_CAPACITY };
 
-enum { MAX_SAME = 2 }; /* calls of one side under way, that we know of */
+enum { MAX_SAME = 2 }; /* handshakes of one side in progress, that we know of */
 
 /* places in the plain content of HELLO */
 enum {
@@ -40,7 +40,7 @@ enum {
     WELCOME_TEXT = 15
 };
 
-/* what both sides must have heard alike: the call without its cookie (which may change while it is repeated), the keys */
+/* what both sides must have heard alike: the HELLO without its cookie (which may change while it is repeated), the keys */
 typedef struct transcript {
     uint8_t bytes[1 + FLR_HELLO_PLAIN - FLR_SEAL_COOKIE + FLR_SEAL_KEY];
 } transcript;
@@ -59,7 +59,7 @@ static transcript write_transcript(const uint8_t hello[FLR_HELLO_PLAIN],
     return said;
 }
 
-/* what binds an answer to its call: its own head, the caller's key */
+/* what binds an answer to its handshake: its own head, the initiator's key */
 static void write_known(uint8_t known[FLR_PACKET_HEAD + FLR_SEAL_KEY], const uint8_t *packet,
                         const uint8_t caller_key[FLR_SEAL_KEY])
 {
@@ -67,7 +67,7 @@ static void write_known(uint8_t known[FLR_PACKET_HEAD + FLR_SEAL_KEY], const uin
     memcpy(known + FLR_PACKET_HEAD, caller_key, FLR_SEAL_KEY);
 }
 
-/* ---- the caller ---- */
+/* ---- the initiator ---- */
 
 static void write_hello(const flr_connections *connections, const flr_connection *connection,
                         int64_t now, uint8_t plain[FLR_HELLO_PLAIN])
@@ -92,19 +92,19 @@ static void send_hello(flr_connections *connections, const flr_connection *conne
     flr_udp_send(connections->socket, connection->address, packet, sizeof packet, NULL);
 }
 
-void flr_call_begin(flr_connections *connections, flr_connection *connection, const void *hello,
-                    size_t size, int64_t now)
+void flr_handshake_begin(flr_connections *connections, flr_connection *connection,
+                         const void *hello, size_t size, int64_t now)
 {
     flr_seal_make_pair(connections->env, &connection->pair);
     if (size > 0) memcpy(connection->hello, hello, size);
     connection->hello_size = size;
-    connection->caller = true;
+    connection->initiator = true;
     connection->began_ns = connection->hello_ns = now;
     connection->hello_step_ns = hello_first;
     flr_connection_wake(connections, connection, now);
 }
 
-int64_t flr_call_service(flr_connections *connections, flr_connection *connection, int64_t now)
+int64_t flr_handshake_service(flr_connections *connections, flr_connection *connection, int64_t now)
 {
     int64_t end = connection->began_ns + connections->patience_ns;
     if (now >= end) {
@@ -131,7 +131,7 @@ static flr_connection *find_call(flr_connections *connections, uint32_t id)
     uint32_t place = id & 0xff;
     if (place >= connections->count) return NULL;
     flr_connection *connection = &connections->table[place];
-    return connection->stage == FLR_CONNECTION_CALLING && connection->id == id ? connection : NULL;
+    return connection->stage == FLR_CONNECTION_ASKING && connection->id == id ? connection : NULL;
 }
 
 static void came_cookie(flr_connections *connections, flr_address from, int64_t now)
@@ -165,7 +165,7 @@ static void came_cookie(flr_connections *connections, flr_address from, int64_t 
     flr_connection_wake(connections, connection, now);
 }
 
-/* a connection to the same side that is open, or another's call to us under way */
+/* a connection to the same side that is open, or its own handshake with us in progress */
 static flr_connection *find_other(flr_connections *connections, uint64_t other,
                                   const flr_connection *not_this, flr_connection_stage stage)
 {
@@ -177,9 +177,9 @@ static flr_connection *find_other(flr_connections *connections, uint64_t other,
     return NULL;
 }
 
-/* ours is answered. Where there is a connection to the same side already, or its call to us is under way, the call made by the side
- * with the smaller number counts. Only a caller decides; the called takes what is confirmed. One of two that call each other
- * always knows of the other's call when its own is answered, so both cannot decide for themselves. */
+/* Ours is answered. Where a connection to the same side exists, or its handshake with us is in progress, the handshake of the side
+ * with the smaller id counts. Only an initiator decides; a responder takes what is confirmed. Of two sides that connect to each
+ * other, one always knows of the other's handshake when its own is answered, so both cannot decide for themselves. */
 static void answered(flr_connections *connections, flr_connection *connection, int64_t now)
 {
     flr_connection *open =
@@ -263,7 +263,7 @@ static void came_welcome(flr_connections *connections, flr_address from, int64_t
     flr_seal_wipe(&once, sizeof once);
 }
 
-/* ---- the called ---- */
+/* ---- the responder ---- */
 
 static void send_cookie(flr_connections *connections, flr_address to, uint32_t id,
                         const uint8_t caller_key[FLR_SEAL_KEY], int64_t now)
@@ -277,7 +277,7 @@ static void send_cookie(flr_connections *connections, flr_address to, uint32_t i
     flr_udp_send(connections->socket, to, packet, sizeof packet, NULL);
 }
 
-/* computes the session with a caller and writes the WELCOME; false: its key is no good */
+/* computes the keys shared with an initiator and writes the WELCOME; false: its key is no good */
 static bool make_welcome(flr_connections *connections, const uint8_t hello[FLR_HELLO_PLAIN],
                          int verdict, uint32_t own_id, flr_seal_session *session,
                          uint8_t packet[FLR_WELCOME_SIZE])
@@ -309,7 +309,7 @@ static bool make_welcome(flr_connections *connections, const uint8_t hello[FLR_H
     return good;
 }
 
-/* is there room for one more connection? The call of somebody that we call, too, or have a connection to, needs none */
+/* is there room for one more connection? A side that we connect to, too, or have a connection to, needs none */
 static bool has_room(flr_connections *connections, flr_address from, uint64_t other)
 {
     if (flr_connections_used(connections) < connections->def.most) return true;
@@ -317,21 +317,21 @@ static bool has_room(flr_connections *connections, flr_address from, uint64_t ot
         const flr_connection *connection = &connections->table[i];
         if (connection->stage == FLR_CONNECTION_OPEN && connection->other == other) return true;
         if (connection->stage == FLR_CONNECTION_WAITING && connection->other == other) return true;
-        if (connection->stage == FLR_CONNECTION_CALLING &&
+        if (connection->stage == FLR_CONNECTION_ASKING &&
             flr_address_equal(connection->address, from))
             return true;
     }
     return false;
 }
 
-/* a call whose address is proven */
+/* a handshake whose address is proven */
 static void welcome(flr_connections *connections, flr_address from,
                     const uint8_t hello[FLR_HELLO_PLAIN], int64_t now)
 {
     uint64_t other = flr_get_u64(hello + HELLO_SELF);
     size_t size = flr_get_u16(hello + HELLO_COUNT);
     uint32_t half = 0, same = 0;
-    flr_connection *oldest = NULL; // call of the same side that was never confirmed
+    flr_connection *oldest = NULL; // handshake of the same side that was never confirmed
     for (uint32_t i = 0; i < connections->count; i++) {
         flr_connection *connection = &connections->table[i];
         if (connection->stage == FLR_CONNECTION_HALF) {
@@ -340,7 +340,7 @@ static void welcome(flr_connections *connections, flr_address from,
             if (connection->other == other && (!oldest || connection->began_ns < oldest->began_ns))
                 oldest = connection;
         }
-        if (connection->stage == FLR_CONNECTION_FREE || connection->caller ||
+        if (connection->stage == FLR_CONNECTION_FREE || connection->initiator ||
             memcmp(connection->caller_key, hello + HELLO_KEY, FLR_SEAL_KEY) != 0)
             continue;
         // said again: the same answer, if it did not get there yet
@@ -388,7 +388,7 @@ static void welcome(flr_connections *connections, flr_address from,
     flr_udp_send(connections->socket, from, connection->welcome, sizeof connection->welcome, NULL);
 }
 
-/* somebody calls: perhaps ourselves */
+/* a HELLO: perhaps our own */
 static bool is_own(flr_connections *connections, const uint8_t hello[FLR_HELLO_PLAIN])
 {
     if (flr_get_u64(hello + HELLO_SELF) != connections->self) return false;
@@ -441,7 +441,7 @@ static void came_hello(flr_connections *connections, flr_address from, int64_t n
     send_cookie(connections, from, flr_get_u32(hello + HELLO_ID), hello + HELLO_KEY, now);
 }
 
-bool flr_call_confirmed(flr_connections *connections, flr_connection *connection, int64_t now)
+bool flr_handshake_confirmed(flr_connections *connections, flr_connection *connection, int64_t now)
 {
     char text[FLR_ADDRESS_TEXT_SIZE];
     flr_address_print(connection->address, text);
@@ -457,9 +457,9 @@ bool flr_call_confirmed(flr_connections *connections, flr_connection *connection
         } else if (known->stage == FLR_CONNECTION_HALF && same) {
             flr_connection_free(known);
         } else if ((known->stage == FLR_CONNECTION_WAITING && same) ||
-                   (known->stage == FLR_CONNECTION_CALLING &&
+                   (known->stage == FLR_CONNECTION_ASKING &&
                     flr_address_equal(known->address, connection->address))) {
-            // our own call to it is over: this is its connection
+            // our own handshake with it is over: this is its connection
             if (connection->number == connection->id) {
                 connection->number = known->number;
                 flr_connection_free(known);
@@ -478,12 +478,12 @@ bool flr_call_confirmed(flr_connections *connections, flr_connection *connection
     return false;
 }
 
-bool flr_call_is_timeless(uint8_t kind)
+bool flr_handshake_is_timeless(uint8_t kind)
 {
     return kind == FLR_PACKET_HELLO || kind == FLR_PACKET_COOKIE;
 }
 
-void flr_call_packet(flr_connections *connections, flr_address from, size_t size, int64_t now)
+void flr_handshake_packet(flr_connections *connections, flr_address from, size_t size, int64_t now)
 {
     uint8_t kind = connections->packet[0];
     if (kind == FLR_PACKET_HELLO && size == FLR_HELLO_SIZE)

@@ -27,7 +27,8 @@ enum {
     FLR_PACKET_FRAME = 3, /* type (u8), size (u16) of a frame in the body */
     /* plain content of the handshake's packets */
     FLR_HELLO_PLAIN = FLR_SEAL_KEY + 8 + 4 + FLR_SEAL_COOKIE + 2 + FLR_CONNECTIONS_HELLO,
-    FLR_WELCOME_INNER = 1 + 8 + 4 + 2 + FLR_CONNECTIONS_HELLO, /* what only the caller can read */
+    FLR_WELCOME_INNER =
+        1 + 8 + 4 + 2 + FLR_CONNECTIONS_HELLO, /* what only the initiator can read */
     FLR_WELCOME_PLAIN = FLR_SEAL_KEY + FLR_WELCOME_INNER + FLR_SEAL_TAG,
     FLR_HELLO_SIZE = FLR_PACKET_HEAD + FLR_SEAL_NONCE + FLR_HELLO_PLAIN + FLR_SEAL_TAG,
     FLR_COOKIE_SIZE = FLR_PACKET_HEAD + FLR_SEAL_NONCE + FLR_SEAL_COOKIE + FLR_SEAL_TAG,
@@ -55,9 +56,9 @@ typedef enum flr_packet_part {
 
 typedef enum flr_connection_stage {
     FLR_CONNECTION_FREE,
-    FLR_CONNECTION_CALLING, /* our call: HELLO goes out again and again */
-    FLR_CONNECTION_WAITING, /* our call, given up in favour of the other's call to us, which is under way */
-    FLR_CONNECTION_HALF, /* the other's call: welcomed, but nothing sealed came yet. Not shown to the owner */
+    FLR_CONNECTION_ASKING, /* our handshake: HELLO goes out again and again */
+    FLR_CONNECTION_WAITING, /* our handshake, given up in favour of the other's, which is in progress */
+    FLR_CONNECTION_HALF, /* the other's handshake: welcomed, but nothing sealed came yet. Not shown to the owner */
     FLR_CONNECTION_OPEN,
     FLR_CONNECTION_ENDED /* an event is still to be reported */
 } flr_connection_stage;
@@ -69,13 +70,13 @@ typedef struct flr_connection {
     uint32_t their_id;
     uint64_t other; /* the other's self; 0: not known */
     flr_address address;
-    bool caller;
+    bool initiator;
     int64_t due_ns; /* service has to look at it then */
 
     /* handshake */
-    flr_seal_pair pair;               /* ours; of the called only while it is made */
+    flr_seal_pair pair;               /* ours; of the responder only while it is made */
     uint8_t caller_key[FLR_SEAL_KEY]; /* by which a HELLO that comes again is known */
-    uint8_t cookie[FLR_SEAL_COOKIE];  /* what the called gave us */
+    uint8_t cookie[FLR_SEAL_COOKIE];  /* what the responder gave us */
     int64_t cookie_ns;                /* when; 0: none */
     int64_t began_ns, hello_ns;       /* first HELLO; the next */
     int64_t hello_step_ns;
@@ -121,7 +122,7 @@ struct flr_connections {
     uint64_t self;
     uint8_t hello[FLR_CONNECTIONS_HELLO];
     size_t hello_size;
-    flr_connection *table; /* 2 * most: so many calls of others may be under way besides */
+    flr_connection *table; /* 2 * most: so many handshakes of others may be in progress besides */
     uint32_t count;
     int64_t due_ns;     /* the earliest of all connections; service has nothing to do before */
     bool attention;     /* some connection has an event or a message */
@@ -150,7 +151,7 @@ flr_connection *flr_connection_make(flr_connections *connections, flr_connection
                                     flr_address address);
 /* Wipes and frees; the place may be used again. */
 void flr_connection_free(flr_connection *connection);
-/* Lines that are open or called. */
+/* Connections that are open or in the handshake. */
 uint32_t flr_connections_used(const flr_connections *connections);
 /* Reports the end as an event; then the connection is gone. */
 void flr_connection_end(flr_connections *connections, flr_connection *connection,
@@ -165,16 +166,17 @@ void flr_connections_count(flr_connections *connections, int64_t now);
 
 /* ---- handshake.c ---- */
 
-void flr_call_begin(flr_connections *connections, flr_connection *connection, const void *hello,
-                    size_t size, int64_t now);
+void flr_handshake_begin(flr_connections *connections, flr_connection *connection,
+                         const void *hello, size_t size, int64_t now);
 /* HELLO once more, or the end of patience; returns when next. */
-int64_t flr_call_service(flr_connections *connections, flr_connection *connection, int64_t now);
+int64_t flr_handshake_service(flr_connections *connections, flr_connection *connection,
+                              int64_t now);
 /* HELLO and COOKIE are the same in every version, so that two of different ones can tell. */
-bool flr_call_is_timeless(uint8_t kind);
+bool flr_handshake_is_timeless(uint8_t kind);
 /* A packet of the handshake, of `size` bytes in connections->packet. */
-void flr_call_packet(flr_connections *connections, flr_address from, size_t size, int64_t now);
-/* The first sealed packet of a call that was welcomed: it becomes a connection. False: it does not. */
-bool flr_call_confirmed(flr_connections *connections, flr_connection *connection, int64_t now);
+void flr_handshake_packet(flr_connections *connections, flr_address from, size_t size, int64_t now);
+/* The first sealed packet of a handshake that was welcomed: it becomes a connection. False: it does not. */
+bool flr_handshake_confirmed(flr_connections *connections, flr_connection *connection, int64_t now);
 
 /* ---- packets.c ---- */
 

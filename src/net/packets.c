@@ -248,7 +248,7 @@ void flr_packet_came(flr_connections *connections, flr_address from, size_t size
     flr_connection *connection = authentic(connections, size, &number);
     if (!connection) return;
     if (connection->stage == FLR_CONNECTION_HALF &&
-        !flr_call_confirmed(connections, connection, now))
+        !flr_handshake_confirmed(connections, connection, now))
         return;
     flr_link_timing_times times = {.sent_ns = (int64_t)flr_get_u64(connections->plain),
                                    .echo_ns = (int64_t)flr_get_u64(connections->plain + 8),
@@ -258,7 +258,7 @@ void flr_packet_came(flr_connections *connections, flr_address from, size_t size
     if (!connection->heard) {
         connection->heard = true;
         // the other learns at once that its first packet came
-        if (!connection->caller) flr_connection_wake(connections, connection, now);
+        if (!connection->initiator) flr_connection_wake(connections, connection, now);
     }
     if (!flr_address_equal(from, connection->address) && number == connection->window.highest)
         ask(connections, connection, from, now);
@@ -337,7 +337,7 @@ int64_t flr_packet_service(flr_connections *connections, flr_connection *connect
                        ? connections->keepalive_ns
                        : confirm_wait;
     bool unknown_there =
-        !connection->caller && connection->heard && connection->said_ns < connection->opened_ns;
+        !connection->initiator && connection->heard && connection->said_ns < connection->opened_ns;
     if (now >= connection->ack_ns || now - connection->said_ns >= wait || unknown_there)
         flr_packet_send(connections, connection, FLR_FRAME_END, NULL, 0, now);
     if (parts < next) next = parts;

@@ -62,7 +62,7 @@ typedef struct flr_seal_pair {
 
 void flr_seal_make_pair(flr_env *env, flr_seal_pair *pair);
 
-/* A proof that its holder could read at `address` at `now`: needs no memory of it here. `about` is bound to it (the caller's
+/* A proof that its holder could read at `address` at `now`: needs no memory of it here. `about` is bound to it (the initiator's
  * ephemeral key). `secret` is the maker's own. */
 void flr_seal_make_cookie(const uint8_t secret[FLR_SEAL_KEY], flr_address address,
                           const uint8_t about[FLR_SEAL_KEY], int64_t now,
@@ -85,8 +85,8 @@ typedef struct flr_seal_direction {
 } flr_seal_direction;
 
 typedef struct flr_seal_session {
-    flr_seal_direction there;      /* from the caller to the called */
-    flr_seal_direction back;       /* from the called to the caller */
+    flr_seal_direction there;      /* from the initiator to the responder */
+    flr_seal_direction back;       /* from the responder to the initiator */
     uint8_t welcome[FLR_SEAL_KEY]; /* the inside of WELCOME; for one packet */
 } flr_seal_session;
 

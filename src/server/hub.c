@@ -87,13 +87,14 @@ const flr_engine_health *flr_hub_health(flr_hub *hub, int64_t now)
     return &hub->health;
 }
 
-void flr_hub_tell(flr_hub *hub, uint8_t kind, uint32_t part, uint32_t hand, const char *sentence)
+void flr_hub_tell(flr_hub *hub, uint8_t kind, flr_part_id part, flr_hand_id hand,
+                  const char *sentence)
 {
     flr_message message = {.id = FLR_MSG_EVENT};
     message.as.event.kind = kind;
     message.as.event.frame = flr_engine_view(hub->def.engine)->frame;
-    message.as.event.part = part;
-    message.as.event.hand = hand;
+    message.as.event.part = part.index;
+    message.as.event.hand = hand.index;
     message.as.event.sentence = flr_wire_text_of(sentence);
     for (flr_client_session *session = hub->sessions; session; session = session->next) {
         if (session->state == FLR_CLIENT_SESSION_TALKING && session->wants & FLR_WIRE_WANT_EVENTS)
@@ -477,7 +478,7 @@ static void begin_second_of_news(flr_hub *hub, int64_t now)
     snprintf(sentence, sizeof sentence,
              "%u events were left out: more than %d happened in one second", left_out, MAX_NEWS);
     flr_log_write(hub->def.log, FLR_LOG_WARNING, "%s", sentence);
-    flr_hub_tell(hub, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE, sentence);
+    flr_hub_tell(hub, FLR_WIRE_EVENT_WARNING, FLR_NO_PART_ID, FLR_NO_HAND_ID, sentence);
 }
 
 static bool count_news(flr_hub *hub)

@@ -4,7 +4,7 @@
  *     session_join.c    members: who is known, letting in, being let in
  *     session_membership.c    commands and claims: how the membership comes about
  *     session_lead.c    leadership: silent members, taking over
- *     session_messages.c    connections and messages: who is called, what is sent when, what came
+ *     session_messages.c    connections and messages: which members are connected to, what is sent when, what came
  *     session_state.c   states: what is shown, dead-band, relay */
 #ifndef FLR_SESSION_SESSION_INTERNAL_H
 #define FLR_SESSION_SESSION_INTERNAL_H
@@ -32,8 +32,8 @@ typedef struct flr_peer {
     char name[FLR_SESSION_NAME + 1];
     flr_address address; /* family 0: not known */
     uint32_t connection, calling;
-    int64_t call_ns; /* not called before */
-    bool bye;        /* it has left in order */
+    int64_t connect_ns; /* not connected to before */
+    bool bye;           /* it has left in order */
     /* what its last claim said */
     int64_t claim_ns; /* when it came; 0: none did */
     flr_epoch epoch;
@@ -151,7 +151,7 @@ void flr_session_forget_gone(flr_session *session);
 void flr_session_know_as(flr_session *session, uint16_t member, uint64_t nonce);
 /* The member's connection is this one from now on. */
 void flr_session_give_connection(flr_session *session, flr_peer *peer, uint32_t connection);
-/* Asks to be let in, where there is a connection; otherwise calls. */
+/* Asks to be admitted, where there is a connection; otherwise connects. */
 void flr_session_ask(flr_session *session, int64_t now);
 /* Who was asked first has sent it on to another, not long ago. */
 bool flr_session_is_sent_on(const flr_session *session, int64_t now);

@@ -50,8 +50,8 @@ static flr_peer *know(flr_session *p, uint16_t member)
     peer = &p->peers[p->peer_count++];
     *peer = (flr_peer){.member = member};
     snprintf(peer->name, sizeof peer->name, "member %u", member);
-    // who is younger calls first: it knows that the older one can be reached
-    peer->call_ns = flr_session_now(p) + (member > p->self ? FLR_SESSION_S : 0);
+    // the younger side connects first: it knows that the older one can be reached
+    peer->connect_ns = flr_session_now(p) + (member > p->self ? FLR_SESSION_S : 0);
     return peer;
 }
 

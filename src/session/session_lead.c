@@ -29,7 +29,7 @@ static void lose_target(flr_session *p, const flr_connections_event *closed, int
         p->target = p->host;
         return;
     }
-    // it had answered, so address and token are right: an interruption, worth another call
+    // it had answered, so address and token are right: an interruption, worth another handshake
     bool interrupted = closed->kind == FLR_CONNECTIONS_CLOSED &&
                        closed->cause == FLR_CONNECTIONS_SILENCE &&
                        now - p->began_ns < FLR_SESSION_JOIN_S * FLR_SESSION_S;
@@ -51,12 +51,12 @@ void flr_session_on_closed(flr_session *p, const flr_connections_event *closed)
         flr_peer *peer = &p->peers[i];
         if (peer->calling == connection) {
             peer->calling = 0;
-            peer->call_ns = now + FLR_SESSION_S;
+            peer->connect_ns = now + FLR_SESSION_S;
         }
         if (peer->connection != connection) continue;
         peer->connection = 0;
         p->changes++;
-        peer->call_ns = now + (cause == FLR_CONNECTIONS_BYE ? 2 : 0) * FLR_SESSION_S;
+        peer->connect_ns = now + (cause == FLR_CONNECTIONS_BYE ? 2 : 0) * FLR_SESSION_S;
         if (cause == FLR_CONNECTIONS_REPLACED) return; /* another one opens */
         peer->bye = cause == FLR_CONNECTIONS_BYE;
         if (flr_session_hosts(p))
@@ -130,7 +130,7 @@ void flr_session_lead_service(flr_session *p, int64_t now)
             p->leader_lost_ns = 0;
         else if (!p->leader_lost_ns)
             p->leader_lost_ns = now;
-        // one that is only called the first time may take its time
+        // a first handshake may take its time
         int64_t wait = leader && leader->bye        ? 0
                        : leader && leader->claim_ns ? 0
                                                     : 5 * FLR_SESSION_S;

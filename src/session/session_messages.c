@@ -1,4 +1,4 @@
-/* connections and messages of a session: who is called, what is sent when, what came */
+/* connections and messages of a session: which members are connected to, what is sent when, what came */
 #include <string.h>
 
 #include "session/session_internal.h"
@@ -90,7 +90,7 @@ static void send_rolls(flr_session *p, int64_t now)
     }
 }
 
-/* Is somebody at this address whom a connection leads to? Then who was there before is not, and a call would only put another connection
+/* Is somebody at this address whom a connection leads to? Then who was there before is not, and a handshake would only put another connection
  * in the place of this one. */
 static bool is_reached(const flr_session *p, flr_address address)
 {
@@ -106,15 +106,15 @@ static bool is_reached(const flr_session *p, flr_address address)
     return false;
 }
 
-/* Everybody is called whom no connection leads to; also who is away, because it may be back. */
+/* Connects to all members without a connection; also to those that are away, because they may be back. */
 static void call_peers(flr_session *p, int64_t now)
 {
     for (uint32_t i = 0; i < p->peer_count; i++) {
         flr_peer *peer = &p->peers[i];
         if (peer->member == p->self || peer->connection || peer->calling || !peer->address.family ||
-            now < peer->call_ns)
+            now < peer->connect_ns)
             continue;
-        peer->call_ns = now + FLR_SESSION_S;
+        peer->connect_ns = now + FLR_SESSION_S;
         if (is_reached(p, peer->address)) continue;
         peer->calling =
             flr_connections_connect(p->connections, peer->address, &p->nonce, sizeof p->nonce);

@@ -131,7 +131,7 @@ static void store_done(flr_engine *e, flr_job *job)
 {
     if (job->result == FLR_OK || e->unstored) return;
     e->unstored = true; /* once is enough: the others have the same trouble */
-    flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
+    flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_NO_PART_ID, FLR_NO_HAND_ID,
                     "voxels have to be made again the next time: %s", job->error.message);
 }
 
@@ -147,7 +147,7 @@ static void warn_of_damage(flr_engine *e, const flr_shape *shape)
     const char *name = "";
     for (uint32_t i = 0; i < e->members.count; i++)
         if (e->members.list[i].shape == shape) name = e->members.list[i].name;
-    flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE, "part \"%s\": %s",
+    flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_NO_PART_ID, FLR_NO_HAND_ID, "part \"%s\": %s",
                     name, shape->report.broken);
 }
 
@@ -161,5 +161,5 @@ void flr_engine_store(flr_engine *e, flr_shape *shape)
     s->job.work = store_work;
     s->job.done = store_done;
     s->job.drop = store_drop;
-    flr_engine_post(e, &s->job, 0, FLR_ENGINE_NONE, NULL, NULL);
+    flr_engine_post(e, &s->job, 0, FLR_NO_PART_ID, NULL, NULL);
 }

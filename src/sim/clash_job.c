@@ -435,7 +435,7 @@ flr_result flr_engine_clashes_ask(flr_engine *e, double clearance, uint32_t toke
     review->running++;
     c->job.work = clash_work;
     c->job.done = clash_done;
-    return flr_engine_post(e, &c->job, 0, FLR_ENGINE_NONE, NULL, NULL);
+    return flr_engine_post(e, &c->job, 0, FLR_NO_PART_ID, NULL, NULL);
 }
 
 const flr_engine_clashes *flr_engine_clashes_of(const flr_engine *e, uint32_t token)
@@ -464,7 +464,7 @@ flr_result flr_engine_report_clashes(flr_engine *e, double clearance, uint8_t fo
     c->write = e->def.report;
     c->job.work = report_work;
     c->job.done = report_done;
-    return flr_engine_post(e, &c->job, FLR_WIRE_JOB_REPORT, FLR_ENGINE_NONE, "report", job);
+    return flr_engine_post(e, &c->job, FLR_WIRE_JOB_REPORT, FLR_NO_PART_ID, "report", job);
 }
 
 bool flr_engine_get_report(const flr_engine *e, uint32_t job, uint8_t *format, const char **what,

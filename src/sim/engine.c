@@ -209,28 +209,28 @@ static void take_notice(flr_engine *e, const flr_notice *n)
         flr_engine_tape_back(e, n->what.tap);
         break;
     case FLR_NOTICE_GRABBED:
-        flr_engine_news(e, FLR_WIRE_EVENT_GRABBED, n->part, n->hand, "hand %u took %s", n->hand,
-                        name_of(e, n->part));
+        flr_engine_news(e, FLR_WIRE_EVENT_GRABBED, flr_engine_part_id(e, n->part),
+                        flr_hand(n->hand), "hand %u took %s", n->hand, name_of(e, n->part));
         flr_engine_tell_overlap(e, n->part);
         break;
     case FLR_NOTICE_PLACED:
         flr_engine_suspect_overlaps(e);
         break;
     case FLR_NOTICE_UNDONE:
-        flr_engine_news(e, FLR_WIRE_EVENT_NOTE, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
+        flr_engine_news(e, FLR_WIRE_EVENT_NOTE, FLR_NO_PART_ID, FLR_NO_HAND_ID,
                         "there is nothing %sto undo: no part was taken, placed or reset before",
                         n->partly ? "more " : "");
         break;
     case FLR_NOTICE_RELEASED:
         flr_engine_settle_overlaps(e);
-        flr_engine_news(e, FLR_WIRE_EVENT_RELEASED, n->part, n->hand, "hand %u let go of %s",
-                        n->hand, name_of(e, n->part));
+        flr_engine_news(e, FLR_WIRE_EVENT_RELEASED, flr_engine_part_id(e, n->part),
+                        flr_hand(n->hand), "hand %u let go of %s", n->hand, name_of(e, n->part));
         break;
     case FLR_NOTICE_WAITING:
         flr_engine_tell_waiting(e, n->there);
         break;
     case FLR_NOTICE_FAULT:
-        flr_engine_news(e, FLR_WIRE_EVENT_FAULT, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
+        flr_engine_news(e, FLR_WIRE_EVENT_FAULT, FLR_NO_PART_ID, FLR_NO_HAND_ID,
                         "the step saw faults 0x%x; what was wrong was left out", n->faults);
         break;
     }
@@ -256,7 +256,7 @@ static void take_notices(flr_engine *e, bool ended)
     while (next_notice(e, ended)) take_notice(e, &e->notice);
     uint32_t lost = (uint32_t)atomic_load_explicit(&e->stepper->notices_lost, memory_order_relaxed);
     if (lost == e->notices_lost) return;
-    flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
+    flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_NO_PART_ID, FLR_NO_HAND_ID,
                     "%u events of the loop were left out: too many happened at once",
                     lost - e->notices_lost);
     e->notices_lost = lost;
@@ -369,7 +369,7 @@ void flr_engine_service(flr_engine *e)
         flr_engine_tell(e, FLR_ENGINE_EVENT_JOB)->job = changed;
     while ((ended = flr_jobs_take_ended(e->jobs))) end_job(e, ended);
     for (uint32_t h = 0; h < e->def.hands; h++) flr_loop_exchanging(e->loop, h);
-    flr_engine_recast(e);
+    flr_engine_rebuild(e);
     flr_engine_keep_merged(e);
     flr_engine_keep_looking(e);
     flr_engine_keep_gaps(e);
@@ -390,7 +390,7 @@ flr_result flr_engine_send(flr_engine *e, const flr_sim_command *command, flr_er
     return flr_fail(error, FLR_AGAIN, "too much is on its way to the loop; try again");
 }
 
-flr_result flr_engine_post(flr_engine *e, flr_job *job, uint8_t kind, uint32_t part,
+flr_result flr_engine_post(flr_engine *e, flr_job *job, uint8_t kind, flr_part_id part,
                            const char *name, uint32_t *number)
 {
     atomic_init(&job->cancelled, false);
@@ -399,7 +399,7 @@ flr_result flr_engine_post(flr_engine *e, flr_job *job, uint8_t kind, uint32_t p
         job->info.kind = kind;
         flr_text_copy(job->info.name, sizeof job->info.name, name);
     }
-    job->info.part = flr_engine_part_id(e, part);
+    job->info.part = part;
     if (number) *number = job->info.job;
     if (name) flr_engine_tell(e, FLR_ENGINE_EVENT_JOB)->job = job->info;
     flr_jobs_post(e->jobs, job);

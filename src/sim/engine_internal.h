@@ -6,7 +6,7 @@
  *                       it is recorded; remote_samples.c: parts that other controllers hold, too; snapshot.c: what is
  *                       shown of it, raw. Only these run in the loop's thread
  *     view.c            what clients see, made of a snapshot
- *     jobs.c            workers and their queues
+ *     jobs.c            workers and their queues (jobs.h)
  *     engine.c          creating, servicing, state; events.c: what has happened; health.c: how the loop does
  *     scene_parts.c     the list of parts, parameters; commands.c: commands to the loop
  *     build_job.c       what jobs that build parts have in common
@@ -29,6 +29,7 @@
 #include "feeler/recording.h"
 #include "sim/asset.h"
 #include "sim/commands.h"
+#include "sim/jobs.h"
 #include "sim/mapping.h"
 #include "sim/parameters.h"
 #include "sim/sources.h"
@@ -294,44 +295,6 @@ void flr_stepper_release(flr_stepper *stepper, uint32_t hand);
 uint32_t flr_stepper_find_touched(const flr_stepper *stepper, flr_vec3 point);
 void flr_stepper_notify(flr_stepper *stepper, flr_notice notice);
 
-/* ---- jobs ---- */
-
-typedef struct flr_job flr_job;
-struct flr_job {
-    flr_engine_job info; /* guarded by the queue's lock; number 0: not shown to anybody */
-    bool quick;          /* goes to the worker that does nothing long */
-    atomic_bool cancelled;
-    bool reported; /* control: progress has been reported since it changed; guarded likewise */
-    bool more;     /* set by `work`: after `done` has taken what there is so far, `work` goes on */
-    flr_result result;
-    flr_error error;
-    struct flr_jobs *jobs;
-    flr_job *next;
-    void (*work)(flr_job *job);                     /* a worker; fills result, error */
-    void (*done)(flr_engine *engine, flr_job *job); /* control, then `drop` */
-    void (*drop)(flr_job *job);                     /* frees the job and what is in it */
-};
-
-typedef struct flr_jobs flr_jobs;
-
-/* Their threads keep off processor `cpu` (-1: use any), which is the loop's. */
-flr_result flr_jobs_create(unsigned workers, int cpu, void (*wake)(void *), void *context,
-                           flr_jobs **jobs, flr_error *error);
-void flr_jobs_destroy(flr_jobs *jobs); /* cancels, waits, drops all; NULL allowed */
-void flr_jobs_post(flr_jobs *jobs, flr_job *job);
-/* Without workers: does the next one. False: none waits. */
-bool flr_jobs_do_one(flr_jobs *jobs);
-/* One that has ended, or has more to do and waits for control to see how far it is; NULL: none. */
-flr_job *flr_jobs_take_ended(flr_jobs *jobs);
-void flr_job_end(flr_job *job); /* fills its info; of one that was taken */
-bool flr_jobs_cancel(flr_jobs *jobs, uint32_t number);
-uint32_t flr_jobs_count(flr_jobs *jobs);
-bool flr_jobs_at(flr_jobs *jobs, uint32_t index, flr_engine_job *info);
-/* One whose progress has changed since it was asked for here. False: none. */
-bool flr_jobs_changed(flr_jobs *jobs, flr_engine_job *info);
-/* From within `work`: how far it is. False: it shall stop. */
-bool flr_job_progress(flr_job *job, double fraction, const char *format, ...) FLR_PRINTF(3, 4);
-
 /* ---- the engine ---- */
 
 /* A distance as a worker measured it, and where both parts were then. */
@@ -499,7 +462,6 @@ struct flr_engine {
 
 /* A pose that a scene file may hold, too: not farther out than FLR_MESH_MAX_COORDINATE. */
 bool flr_engine_is_pose(flr_pose pose);
-flr_result flr_engine_no_memory(flr_error *error);
 /* The world of these parts in this engine. */
 flr_world_instance_def flr_engine_instance_def(const flr_engine *engine, const flr_part_list *parts,
                                                const flr_world_params *params, bool probes);
@@ -520,8 +482,6 @@ flr_engine_event *flr_engine_tell(flr_engine *engine, flr_engine_event_kind kind
 void flr_engine_tell_part(flr_engine *engine, flr_part_entry *member);
 /* Once, however often it has changed since the last one was fetched. */
 void flr_engine_tell_change(flr_engine *engine, uint32_t index);
-void flr_engine_news(flr_engine *engine, uint8_t news, uint32_t part, uint32_t hand,
-                     const char *format, ...) FLR_PRINTF(5, 6);
 
 /* paging.c: voxels did not come within the time given, or are `there` now; what a part that is paged takes of memory; reading
  * without workers. */
@@ -536,14 +496,10 @@ bool flr_engine_refresh(flr_engine *engine);
 /* FLR_NOT_FOUND, FLR_DENIED: it is static and cannot be `what`; FLR_AGAIN: the loop does not have it yet. */
 flr_result flr_engine_check_movable(const flr_engine *engine, uint32_t part, const char *what,
                                     flr_error *error);
-/* FLR_AGAIN: too many jobs wait. */
-flr_result flr_engine_can_post(const flr_engine *engine, flr_error *error);
-flr_result flr_engine_post(flr_engine *engine, flr_job *job, uint8_t kind, uint32_t part,
-                           const char *name, uint32_t *number);
 void flr_engine_send_tuning(flr_engine *engine);
 void flr_engine_send_tools(flr_engine *engine);
 void flr_engine_tell_parameter(flr_engine *engine, const char *name);
-void flr_engine_recast(flr_engine *engine);      /* scene_parts.c: posts a job when there is need */
+void flr_engine_rebuild(flr_engine *engine);     /* scene_parts.c: posts a job when there is need */
 void flr_engine_keep_merged(flr_engine *engine); /* static_scene.c: likewise */
 void flr_engine_free_merged(flr_engine *engine);
 void flr_engine_keep_looking(flr_engine *engine); /* measure.c */

@@ -152,13 +152,13 @@ void flr_engine_tell_change(flr_engine *e, uint32_t index)
     flr_engine_tell(e, FLR_ENGINE_EVENT_PARAMETER)->index = index;
 }
 
-void flr_engine_news(flr_engine *e, uint8_t news, uint32_t part, uint32_t hand, const char *format,
-                     ...)
+void flr_engine_news(flr_engine *e, uint8_t news, flr_part_id part, flr_hand_id hand,
+                     const char *format, ...)
 {
     flr_engine_event *event = flr_engine_tell(e, FLR_ENGINE_EVENT_NEWS);
     event->news = news;
-    event->part = flr_engine_part_id(e, part);
-    event->hand = flr_hand(hand);
+    event->part = part;
+    event->hand = hand;
     va_list arguments;
     va_start(arguments, format);
     flr_text_print(event->sentence, sizeof event->sentence, format, arguments);
@@ -169,7 +169,7 @@ static void tell_lost_news(flr_engine *e)
 {
     uint64_t lost = e->news_lost;
     e->news_lost = 0;
-    flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
+    flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_NO_PART_ID, FLR_NO_HAND_ID,
                     "%llu events were left out: too many happened at once",
                     (unsigned long long)lost);
 }

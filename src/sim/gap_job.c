@@ -148,7 +148,7 @@ void flr_engine_keep_gaps(flr_engine *e)
     g->job.done = gap_done;
     g->job.drop = gap_drop;
     e->gaps.measuring = true;
-    flr_engine_post(e, &g->job, 0, held.index, NULL, NULL);
+    flr_engine_post(e, &g->job, 0, held, NULL, NULL);
 }
 
 /* Metres that any point of a part has moved since it was measured: the norm of an affine map is greatest at a corner of a box. */

@@ -229,7 +229,7 @@ flr_result flr_engine_gap_map_ask(flr_engine *e, flr_part_id part, double reach,
     g->job.done = map_done;
     g->job.drop = map_drop;
     e->review->mapping++;
-    return flr_engine_post(e, &g->job, 0, part.index, NULL, NULL);
+    return flr_engine_post(e, &g->job, 0, part, NULL, NULL);
 }
 
 const flr_gap_map *flr_engine_gap_map_of(const flr_engine *e, uint32_t token)

@@ -278,7 +278,7 @@ static void take_scene(flr_engine *e, load_job *l)
     l->taken = true;
     l->number = ++e->scene;
     if (!flr_review_read(e->review, l->scene, l->number))
-        flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
+        flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_NO_PART_ID, FLR_NO_HAND_ID,
                         "no memory for all of the notes and allowed pairs of the scene");
     e->next_part = e->members.count;
     e->next_mesh = 0;
@@ -326,7 +326,7 @@ static void take_scene(flr_engine *e, load_job *l)
     e->dirty = true;
     flr_engine_tell(e, FLR_ENGINE_EVENT_SCENE);
     if (l->chosen.sentence[0])
-        flr_engine_news(e, FLR_WIRE_EVENT_NOTE, FLR_ENGINE_NONE, FLR_ENGINE_NONE, "%s",
+        flr_engine_news(e, FLR_WIRE_EVENT_NOTE, FLR_NO_PART_ID, FLR_NO_HAND_ID, "%s",
                         l->chosen.sentence);
     for (uint32_t i = 0; i < flr_parameters_count(); i++)
         flr_engine_tell(e, FLR_ENGINE_EVENT_PARAMETER)->index = i;
@@ -414,11 +414,11 @@ static void tell_notes(flr_engine *e, load_job *l)
         if (end) *end++ = 0;
         const char *slash = strrchr(line, '/');
         if (count < MAX_TOLD)
-            flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE, "%s",
+            flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_NO_PART_ID, FLR_NO_HAND_ID, "%s",
                             slash ? slash + 1 : line);
     }
     if (count > MAX_TOLD)
-        flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
+        flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_NO_PART_ID, FLR_NO_HAND_ID,
                         "%u more parts have faces that were left out; feeler scene lists them",
                         count - MAX_TOLD);
 }
@@ -530,7 +530,7 @@ flr_result flr_engine_load(flr_engine *e, const char *path, uint32_t *number, fl
 {
     flr_error why;
     load_job *l = make_load_job(e, path, &why);
-    if (l) return flr_engine_post(e, &l->job, FLR_WIRE_JOB_LOAD, FLR_ENGINE_NONE, path, number);
+    if (l) return flr_engine_post(e, &l->job, FLR_WIRE_JOB_LOAD, FLR_NO_PART_ID, path, number);
     if (error) *error = why;
     return why.code;
 }
@@ -554,5 +554,5 @@ flr_result flr_engine_add_assembly(flr_engine *e, const flr_engine_add_def *def,
     // numbers of meshes are not used again, and other parts may come while it is read
     l->first_mesh = e->next_mesh;
     e->next_mesh += FLR_ENGINE_PARTS;
-    return flr_engine_post(e, &l->job, FLR_WIRE_JOB_IMPORT, FLR_ENGINE_NONE, l->label, number);
+    return flr_engine_post(e, &l->job, FLR_WIRE_JOB_IMPORT, FLR_NO_PART_ID, l->label, number);
 }

@@ -175,7 +175,7 @@ flr_result flr_engine_clearance_ask(flr_engine *e, flr_part_id part, flr_part_id
     c->job.work = clearance_work;
     c->job.done = clearance_done;
     c->job.drop = clearance_drop;
-    return flr_engine_post(e, &c->job, 0, part.index, NULL, NULL);
+    return flr_engine_post(e, &c->job, 0, part, NULL, NULL);
 }
 
 /* ---- what is near ---- */
@@ -355,7 +355,7 @@ void flr_engine_keep_looking(flr_engine *e)
     l->job.done = look_done;
     l->job.drop = look_drop;
     e->looking = true;
-    flr_engine_post(e, &l->job, 0, part.index, NULL, NULL);
+    flr_engine_post(e, &l->job, 0, part, NULL, NULL);
 }
 
 bool flr_engine_get_near(const flr_engine *e, flr_engine_near *near)

@@ -113,7 +113,7 @@ flr_result flr_overlay_begin(flr_engine *e, flr_part_id part, uint8_t kind, uint
     w->job.drop = wish_drop;
     *request = made;
     e->overlays++;
-    return flr_engine_post(e, &w->job, 0, part.index, NULL, NULL);
+    return flr_engine_post(e, &w->job, 0, part, NULL, NULL);
 }
 
 flr_result flr_overlay_get(const flr_overlay_request *request, const flr_overlay **overlay,

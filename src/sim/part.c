@@ -167,8 +167,8 @@ static void take_part(flr_engine *e, part_job *p)
     flr_engine_set_voxel(e);
     flr_engine_tell_part(e, flr_part_list_find(&e->members, p->member.part));
     if (p->chosen.voxel > 0)
-        flr_engine_news(e, FLR_WIRE_EVENT_NOTE, p->member.part, FLR_ENGINE_NONE, "%s",
-                        p->chosen.sentence);
+        flr_engine_news(e, FLR_WIRE_EVENT_NOTE, flr_engine_part_id(e, p->member.part),
+                        FLR_NO_HAND_ID, "%s", p->chosen.sentence);
 }
 
 /* The mesh and the voxels of another revision are there. */
@@ -250,7 +250,7 @@ static void reshape_done(flr_engine *e, flr_job *job)
     if (job->result != FLR_OK) { /* it stays as it is */
         e->tuning.world.contact.model = e->model;
         flr_engine_tell_parameter(e, "model");
-        flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
+        flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_NO_PART_ID, FLR_NO_HAND_ID,
                         "the model of force stays as it was: %s", job->error.message);
         return;
     }
@@ -369,7 +369,8 @@ flr_result flr_engine_add(flr_engine *e, const flr_engine_add_def *def, flr_part
     if (!(p->voxel > 0) && !(p->scene_voxel > 0) && !(p->common > 0))
         flr_engine_look_around(e, &p->around);
     uint8_t kind = file || raw ? FLR_WIRE_JOB_IMPORT : FLR_WIRE_JOB_VOXELIZE;
-    return flr_engine_post(e, &p->job, kind, p->member.part, p->name, number);
+    return flr_engine_post(e, &p->job, kind, flr_engine_part_id(e, p->member.part), p->name,
+                           number);
 }
 
 flr_result flr_engine_voxelize(flr_engine *e, flr_part_id part, double voxel, uint32_t *number,
@@ -387,7 +388,7 @@ flr_result flr_engine_voxelize(flr_engine *e, flr_part_id part, double voxel, ui
     p->voxel = voxel;
     p->hollow = member->shape->hollow;
     memcpy(p->name, member->name, sizeof p->name);
-    return flr_engine_post(e, &p->job, FLR_WIRE_JOB_VOXELIZE, part.index, p->name, number);
+    return flr_engine_post(e, &p->job, FLR_WIRE_JOB_VOXELIZE, part, p->name, number);
 }
 
 /* The smooth model wants points on the exact surface, the other one in the middle of voxels: where a part has others,
@@ -408,5 +409,6 @@ void flr_engine_keep_shapes(flr_engine *e)
     p->hollow = member->shape->hollow;
     memcpy(p->name, member->name, sizeof p->name);
     e->shaping = true;
-    flr_engine_post(e, &p->job, FLR_WIRE_JOB_VOXELIZE, member->part, p->name, NULL);
+    flr_engine_post(e, &p->job, FLR_WIRE_JOB_VOXELIZE, flr_engine_part_id(e, member->part), p->name,
+                    NULL);
 }

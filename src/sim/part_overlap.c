@@ -252,7 +252,8 @@ static void tell(flr_engine *e, const flr_part_entry *part, uint32_t more)
 {
     char sentence[FLR_ERROR_MESSAGE_SIZE];
     print_overlap(e, part, more, sentence);
-    flr_engine_news(e, FLR_WIRE_EVENT_WARNING, part->part, FLR_ENGINE_NONE, "%s", sentence);
+    flr_engine_news(e, FLR_WIRE_EVENT_WARNING, flr_engine_part_id(e, part->part), FLR_NO_HAND_ID,
+                    "%s", sentence);
 }
 
 bool flr_engine_overlap(const flr_engine *e, flr_part_id *part,
@@ -400,5 +401,5 @@ void flr_engine_keep_overlaps(flr_engine *e)
     o->job.done = overlap_done;
     o->job.drop = overlap_drop;
     e->overlaps.looking = true;
-    flr_engine_post(e, &o->job, 0, FLR_ENGINE_NONE, NULL, NULL);
+    flr_engine_post(e, &o->job, 0, FLR_NO_PART_ID, NULL, NULL);
 }

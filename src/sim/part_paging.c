@@ -42,13 +42,13 @@ void flr_engine_tell_waiting(flr_engine *e, bool there)
 {
     char reason[FLR_ERROR_MESSAGE_SIZE];
     if (there) {
-        flr_engine_news(e, FLR_WIRE_EVENT_NOTE, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
+        flr_engine_news(e, FLR_WIRE_EVENT_NOTE, FLR_NO_PART_ID, FLR_NO_HAND_ID,
                         "the voxels are there now: it can go on");
         return;
     }
     find_reason(e, reason, sizeof reason);
     flr_engine_news(
-        e, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
+        e, FLR_WIRE_EVENT_WARNING, FLR_NO_PART_ID, FLR_NO_HAND_ID,
         "paused: voxels did not come from the disk within 2 s (%s); nothing is lost, go "
         "on when they are there",
         reason);
@@ -58,7 +58,7 @@ void flr_engine_tell_paged(flr_engine *e, const char *name, const flr_shape *sha
 {
     const flr_pager_stats stats = flr_pager_get_stats(shape->pager);
     flr_engine_news(
-        e, FLR_WIRE_EVENT_NOTE, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
+        e, FLR_WIRE_EVENT_NOTE, FLR_NO_PART_ID, FLR_NO_HAND_ID,
         "part \"%s\": %.0f MB of voxels, read as they are needed: %.0f MB of memory for "
         "them, and %.0f MB beside it for the directory",
         name, 1e-6 * (double)stats.blocks * FLR_PAGER_BLOCK,

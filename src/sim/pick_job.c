@@ -217,5 +217,5 @@ flr_result flr_engine_measure_ask(flr_engine *e, const flr_engine_pick *first,
     j->job.work = pick_work;
     j->job.done = pick_done;
     j->job.drop = pick_drop;
-    return flr_engine_post(e, &j->job, 0, first->part.index, NULL, NULL);
+    return flr_engine_post(e, &j->job, 0, first->part, NULL, NULL);
 }

@@ -195,7 +195,7 @@ static void reel_done(flr_engine *e, flr_job *job)
     memset(&j->reel, 0, sizeof j->reel);
     e->replay = r;
     if (j->lost.code != FLR_OK)
-        flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE, "%s",
+        flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_NO_PART_ID, FLR_NO_HAND_ID, "%s",
                         j->lost.message);
     send_pause(e, true);
     flr_engine_tell(e, FLR_ENGINE_EVENT_REPLAY);
@@ -227,7 +227,7 @@ flr_result flr_engine_replay(flr_engine *e, uint32_t recording, uint32_t *number
     j->job.work = reel_work;
     j->job.done = reel_done;
     j->job.drop = reel_drop;
-    return flr_engine_post(e, &j->job, FLR_WIRE_JOB_LOAD, FLR_ENGINE_NONE, info.name, number);
+    return flr_engine_post(e, &j->job, FLR_WIRE_JOB_LOAD, FLR_NO_PART_ID, info.name, number);
 }
 
 /* ---- playing ---- */

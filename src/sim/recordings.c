@@ -188,7 +188,7 @@ static void save_beside(flr_engine *e, const char *path, char scene[FLR_CACHE_PA
              (int)(strlen(path) - (sizeof ending - 1)), path);
     flr_error error;
     if (flr_engine_save(e, scene, NULL, &error) != FLR_OK)
-        flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
+        flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_NO_PART_ID, FLR_NO_HAND_ID,
                         "the scene is not saved with the recording: %s", error.message);
 }
 
@@ -471,11 +471,11 @@ static void conclude(flr_engine *e)
     if (r->frames) r->seconds = (double)t->tap->last_ns * 1e-9 + 1 / e->def.rate;
     r->finished = t->result == FLR_OK;
     if (t->result != FLR_OK)
-        flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
+        flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_NO_PART_ID, FLR_NO_HAND_ID,
                         "the recording %s is not complete: %s", r->name, t->error.message);
     else if (r->lost > 0)
         flr_engine_news(
-            e, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
+            e, FLR_WIRE_EVENT_WARNING, FLR_NO_PART_ID, FLR_NO_HAND_ID,
             "the recording %s lacks %llu of %llu frames: the disk or the machine was too busy",
             r->name, (unsigned long long)r->lost, (unsigned long long)(r->lost + r->frames));
     flr_engine_tell(e, FLR_ENGINE_EVENT_RECORDING)->index = t->index;
@@ -491,7 +491,7 @@ void flr_engine_keep_taping(flr_engine *e)
     if (atomic_load(&t->failed) && !t->stopping) flr_engine_record_stop(e, NULL);
     if (t->tap->scene != e->scene && !t->stopping &&
         flr_engine_record_stop(e, NULL) == FLR_OK) /* its parts are gone */
-        flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
+        flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_NO_PART_ID, FLR_NO_HAND_ID,
                         "the recording %s ends: another scene was loaded",
                         e->recordings[t->index].name);
     if (!t->back) return;

@@ -449,7 +449,7 @@ static flr_result save_to(flr_engine *e, const char *path, bool named, uint32_t 
     s->devices = e->devices, s->barrier = e->barrier;
     s->job.work = save_work;
     s->job.drop = save_drop;
-    return flr_engine_post(e, &s->job, FLR_WIRE_JOB_SAVE, FLR_ENGINE_NONE, path, number);
+    return flr_engine_post(e, &s->job, FLR_WIRE_JOB_SAVE, FLR_NO_PART_ID, path, number);
 }
 
 /* For a recording or those who join: nobody has named it, and it holds all geometry. */

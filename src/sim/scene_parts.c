@@ -232,7 +232,7 @@ static void cast_done(flr_engine *e, flr_job *job)
         flr_engine_tell_parameter(e, "engine");
     }
     if (job->result != FLR_OK)
-        flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE, "%s",
+        flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_NO_PART_ID, FLR_NO_HAND_ID, "%s",
                         job->error.message);
 }
 
@@ -244,7 +244,7 @@ static void cast_drop(flr_job *job)
     free(c);
 }
 
-void flr_engine_recast(flr_engine *e)
+void flr_engine_rebuild(flr_engine *e)
 {
     /* while a scene is loaded, parts become ready one by one: not a world for each of many */
     int64_t now = flr_clock_ns(e->def.env);
@@ -275,7 +275,7 @@ void flr_engine_recast(flr_engine *e)
     /* people see a change of engine that takes longer */
     const bool builds =
         c->params.engine == FLR_ENGINE_EXACT && e->kind != FLR_ENGINE_EXACT && c->members.count > 0;
-    flr_engine_post(e, &c->job, builds ? FLR_WIRE_JOB_FIT : 0, FLR_ENGINE_NONE,
+    flr_engine_post(e, &c->job, builds ? FLR_WIRE_JOB_FIT : 0, FLR_NO_PART_ID,
                     builds ? "exact geometry" : NULL, NULL);
 }
 

@@ -124,7 +124,7 @@ static void look_done(flr_engine *e, flr_job *job)
         snprintf(s->sentence, sizeof s->sentence, "%.200s and %u more files have changed.", first,
                  changed - 1);
     flr_engine_tell(e, FLR_ENGINE_EVENT_FILES);
-    flr_engine_news(e, FLR_WIRE_EVENT_NOTE, FLR_ENGINE_NONE, FLR_ENGINE_NONE, "%s", s->sentence);
+    flr_engine_news(e, FLR_WIRE_EVENT_NOTE, FLR_NO_PART_ID, FLR_NO_HAND_ID, "%s", s->sentence);
 }
 
 static void look_drop(flr_job *job)
@@ -160,7 +160,7 @@ void flr_engine_keep_files(flr_engine *e)
     l->job.done = look_done;
     l->job.drop = look_drop;
     s->looking = true;
-    flr_engine_post(e, &l->job, 0, FLR_ENGINE_NONE, NULL, NULL);
+    flr_engine_post(e, &l->job, 0, FLR_NO_PART_ID, NULL, NULL);
 }
 
 void flr_engine_watch_files(flr_engine *e, bool watch) { e->sources.watch = watch; }
@@ -275,7 +275,7 @@ static void reload_done(flr_engine *e, flr_job *job)
                  "; %u parts of the files are new and %u are missing: open the scene again to "
                  "follow that",
                  r->fresh, gone);
-    flr_engine_news(e, FLR_WIRE_EVENT_NOTE, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
+    flr_engine_news(e, FLR_WIRE_EVENT_NOTE, FLR_NO_PART_ID, FLR_NO_HAND_ID,
                     "read again: %u %s another shape%s", changed,
                     flr_noun(changed, "part has", "parts have"), rest);
 }
@@ -321,5 +321,5 @@ flr_result flr_engine_reload_files(flr_engine *e, flr_error *error)
     r->job.done = reload_done;
     r->job.drop = reload_drop;
     s->reloading = true;
-    return flr_engine_post(e, &r->job, FLR_WIRE_JOB_IMPORT, FLR_ENGINE_NONE, "changed files", NULL);
+    return flr_engine_post(e, &r->job, FLR_WIRE_JOB_IMPORT, FLR_NO_PART_ID, "changed files", NULL);
 }

@@ -358,7 +358,7 @@ static void post_merge(flr_engine *e, flr_static_scene *wanted, double voxel)
     g->job.drop = merged_drop;
     e->mix = NULL;
     e->merging = true;
-    flr_engine_post(e, &g->job, FLR_WIRE_JOB_MERGE, FLR_ENGINE_NONE, "what stays", NULL);
+    flr_engine_post(e, &g->job, FLR_WIRE_JOB_MERGE, FLR_NO_PART_ID, "what stays", NULL);
 }
 
 void flr_engine_keep_merged(flr_engine *e)

@@ -231,7 +231,7 @@ void flr_engine_discard(flr_engine *e, flr_world_instance *instance, flr_part_li
     if (members) t->members = *members, memset(members, 0, sizeof *members);
     t->job.work = trash_work;
     t->job.drop = trash_drop;
-    flr_engine_post(e, &t->job, 0, FLR_ENGINE_NONE, NULL, NULL);
+    flr_engine_post(e, &t->job, 0, FLR_NO_PART_ID, NULL, NULL);
 }
 
 uint32_t flr_world_instance_find(const flr_world_instance *instance, uint32_t part)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # scripts/words finds nothing in a clean tree, and rejects each retired word, a file above 700 lines, a name with two meanings, an
-# option of the command in a message of the library, a broken link, and a named file that is not there.
+# option of the command in a message of the library, a broken link, another layer's internal header, and a named file that is not there.
 #   test_words.sh SOURCE_DIR BUILD_DIR
 set -u
 command -v git >/dev/null || exit 77
@@ -52,6 +52,7 @@ rejects tests/unit/a.c '// a fault is told, once' 'write instead: feeler reports
 rejects docs/a.md 'Tell it to the one who shares.' 'write instead: the host'
 rejects src/base/a.c '/* an inverted-shell */' 'write instead: component'
 rejects src/base/a.c 'fail("use --voxel");' 'an option of the command'
+rejects src/sim/a.c '#include "session/session_internal.h"' 'internal header of another layer'
 rejects src/base/a.c '/* TODO */' 'unfinished'
 rejects src/base/a.c "$(seq -f '/* %g */' 701)" 'files above 700 lines'
 rejects docs/a.md '[there](nowhere.md)' 'no such file: nowhere.md'

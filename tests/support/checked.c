@@ -28,3 +28,12 @@ uint64_t flr_test_check_count(const flr_check_report *report, flr_check_kind kin
     const flr_check_finding *f = flr_check_find(report, kind);
     return f ? f->count : 0;
 }
+
+uint32_t flr_test_find_edge(const flr_adjacency *adjacency, uint32_t a, uint32_t b)
+{
+    for (uint32_t i = 0; i < adjacency->edge_count; i++) {
+        const uint32_t *v = adjacency->edges[i].v;
+        if ((v[0] == a && v[1] == b) || (v[0] == b && v[1] == a)) return i;
+    }
+    return FLR_NONE;
+}

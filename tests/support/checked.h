@@ -12,4 +12,7 @@ flr_check_report flr_test_checked(const flr_mesh *mesh, const flr_mesh_report *r
 /* How many of a kind; 0 where it was not found. */
 uint64_t flr_test_check_count(const flr_check_report *report, flr_check_kind kind);
 
+/* The index of the edge between two vertices; FLR_NONE: there is none. */
+uint32_t flr_test_find_edge(const flr_adjacency *adjacency, uint32_t a, uint32_t b);
+
 #endif

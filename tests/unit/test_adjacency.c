@@ -1,5 +1,6 @@
 /* feeler/mesh_check.h: against a plain recount, over random and real meshes */
 #include "feeler/mesh_check.h"
+#include "support/checked.h"
 #include "support/fail_alloc.h"
 #include "support/fixtures.h"
 #include "support/test.h"
@@ -48,7 +49,7 @@ static void check_adjacency(const flr_mesh *mesh, const flr_adjacency *a)
                                             : FLR_EDGE_FLIPPED;
         assert_int_equal(a->edge_kind[e], kind);
         kinds[kind]++;
-        assert_int_equal(flr_adjacency_find_edge(a, edge.v[1], edge.v[0]), e);
+        assert_int_equal(flr_test_find_edge(a, edge.v[1], edge.v[0]), e);
     }
     assert_int_equal(listed, a->edge_first[a->edge_count]);
     assert_int_equal(kinds[FLR_EDGE_BORDER], a->border_count);
@@ -106,8 +107,8 @@ static void test_closed_shapes(void **state)
     assert_int_equal(a->edge_count, 3 * mesh->triangle_count / 2);
     /* Euler: V - E + F is 2 per component and 0 for the torus */
     assert_int_equal(mesh->vertex_count - a->edge_count + mesh->triangle_count, 4 * 2 + 0);
-    assert_int_equal(flr_adjacency_find_edge(a, 0, mesh->vertex_count - 1), FLR_NONE);
-    assert_int_equal(flr_adjacency_find_edge(a, 5, 5), FLR_NONE);
+    assert_int_equal(flr_test_find_edge(a, 0, mesh->vertex_count - 1), FLR_NONE);
+    assert_int_equal(flr_test_find_edge(a, 5, 5), FLR_NONE);
     flr_adjacency_destroy(a);
     flr_test_shape_free(&shape);
 }
@@ -127,9 +128,9 @@ static void test_defects(void **state)
     flr_adjacency *a = adjacency_of(mesh);
     check_adjacency(mesh, a);
     assert_int_equal(a->component_count, 2);
-    assert_int_equal(a->edge_kind[flr_adjacency_find_edge(a, 1, 2)], FLR_EDGE_FLIPPED);
-    assert_int_equal(a->edge_kind[flr_adjacency_find_edge(a, 0, 2)], FLR_EDGE_NONMANIFOLD);
-    assert_int_equal(a->edge_kind[flr_adjacency_find_edge(a, 5, 6)], FLR_EDGE_BORDER);
+    assert_int_equal(a->edge_kind[flr_test_find_edge(a, 1, 2)], FLR_EDGE_FLIPPED);
+    assert_int_equal(a->edge_kind[flr_test_find_edge(a, 0, 2)], FLR_EDGE_NONMANIFOLD);
+    assert_int_equal(a->edge_kind[flr_test_find_edge(a, 5, 6)], FLR_EDGE_BORDER);
     assert_false(flr_adjacency_is_closed(a));
     assert_int_equal(flr_adjacency_opposite(a, 1), 3);        /* across 1-2 */
     assert_int_equal(flr_adjacency_opposite(a, 2), FLR_NONE); /* three on 0-2 */

@@ -222,7 +222,7 @@ static void whatever_happens(void **state)
     flr_contact_params params = flr_default_contact_params();
     flr_pose T = flr_pose_identity(), T_world_voxmap = T;
     double limit = INFINITY;
-    uint64_t exceeded = 0, touching = 0;
+    uint64_t exceeded = 0, rescanned = 0, touching = 0;
     for (int i = 0; i < FRAMES / 12; i++) {
         uint32_t dice = flr_test_random_below(&random, 100);
         double step = dice < 80 ? 0.3 * voxel : dice < 95 ? 4 * voxel : 30 * voxel;
@@ -242,12 +242,11 @@ static void whatever_happens(void **state)
         flr_coherent_result r = ask(&s, flr_pose_mul(T_world_voxmap, T), T_world_voxmap, &params);
         if (beyond && dice > 4) assert_true(r.exceeded);
         exceeded += r.exceeded;
+        rescanned += r.rescanned;
         touching += r.contact.contacts > 0;
         limit = r.max_travel;
     }
-    flr_coherent_stats stats = flr_coherent_get_stats(s.engine);
-    assert_int_equal(stats.exceeded, exceeded);
-    assert_gt(stats.rescanned, 1);
+    assert_gt(rescanned, 1);
     assert_gt(exceeded, FRAMES / 240);
     assert_gt(touching, FRAMES / 60);
     end(&s);
@@ -334,7 +333,6 @@ static void capacity_is_measured(void **state)
         flr_coherent_calibrate(s.engine, flr_env_real(), T, flr_pose_identity(), &params, 1e-3);
     assert_gt(tests, 100);
     assert_lt(tests, 1e7);
-    assert_int_equal(flr_coherent_get_stats(s.engine).queries, 0);
     assert_true(ask(&s, T, flr_pose_identity(), &params).rescanned);
     end(&s);
 }

@@ -19,8 +19,8 @@ static void test_opens(void **state)
     assert_int_equal(a->told[FLR_CONNECTIONS_OPEN], 1);
     assert_int_equal(b->told[FLR_CONNECTIONS_OPEN], 1);
     assert_int_equal(a->connection, connection);
-    assert_true(a->last[FLR_CONNECTIONS_OPEN].caller);
-    assert_false(b->last[FLR_CONNECTIONS_OPEN].caller);
+    assert_true(a->last[FLR_CONNECTIONS_OPEN].initiator);
+    assert_false(b->last[FLR_CONNECTIONS_OPEN].initiator);
     assert_int_equal(a->last[FLR_CONNECTIONS_OPEN].other, flr_connections_self(b->connections));
     assert_int_equal(b->last[FLR_CONNECTIONS_OPEN].other, flr_connections_self(a->connections));
     assert_memory_equal(a->hello, "here is b", 9);
@@ -269,7 +269,7 @@ static void test_bandwidth(void **state)
 
 /* ---- calls ---- */
 
-/* two call each other at moments that differ by a little: one connection, however that falls */
+/* two sides connect to each other at moments that differ by a little: one connection, however that falls */
 static void test_both_call(void **state)
 {
     (void)state;
@@ -414,28 +414,28 @@ static void test_silence(void **state)
     assert_int_equal(flr_connections_send(a->connections, first, "x", 1), FLR_CLOSED);
     flr_connections_info info;
     assert_false(flr_connections_get(a->connections, first, &info));
-    // called again at the same place
+    // connected again at the same place
     flr_sim_heal(wire.sim);
     flr_wire_join(&wire, 5);
     assert_int_not_equal(a->connection, first);
     flr_wire_end(&wire);
 }
 
-/* one side forgets, the other does not know yet: a new call takes the connection's place at once */
+/* one side forgets, the other does not know yet: a new handshake takes the connection's place at once */
 static void test_called_again(void **state)
 {
     (void)state;
-    for (int caller = 0; caller < 2; caller++) {
+    for (int initiator = 0; initiator < 2; initiator++) {
         flr_wire wire;
         flr_wire_begin(&wire, 2, NULL, NULL);
         flr_wire_side *a = &wire.sides[0], *b = &wire.sides[1];
         flr_wire_join(&wire, 5);
-        flr_wire_side *forgets = caller ? b : a, *stays = caller ? a : b;
+        flr_wire_side *forgets = initiator ? b : a, *stays = initiator ? a : b;
         flr_sim_set_group(forgets->env, 1);
         flr_connections_close(forgets->connections, forgets->connection, "unheard");
         forgets->opens = 0;
         flr_sim_heal(wire.sim);
-        flr_connections_connect(forgets->connections, flr_wire_address(caller ? 0 : 1), NULL, 0);
+        flr_connections_connect(forgets->connections, flr_wire_address(initiator ? 0 : 1), NULL, 0);
         flr_wire_run(&wire, 0.5);
         assert_int_equal(forgets->opens, 1);
         assert_int_equal(stays->opens, 1);
@@ -477,7 +477,7 @@ static void test_measures(void **state)
     flr_connections_info info;
     assert_true(flr_connections_get(a->connections, a->connection, &info));
     assert_true(info.open);
-    assert_true(info.caller);
+    assert_true(info.initiator);
     assert_gt(info.rtt, 0.0799);
     assert_lt(info.rtt, 0.082);
     assert_gt(info.rtt_least, 0.0799);

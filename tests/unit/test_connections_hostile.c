@@ -16,8 +16,8 @@ typedef struct packet {
 
 typedef struct middle {
     flr_env *env;
-    flr_socket *front, *back; /* to the caller; to the called */
-    flr_address caller, called;
+    flr_socket *front, *back; /* to the initiator; to the responder */
+    flr_address initiator, responder;
     bool deaf;                                                      /* passes nothing on */
     void (*meddle)(struct middle *relay, int way, const packet *p); /* before it is passed on */
     packet *record;                                                 /* all that was passed on */
@@ -34,7 +34,7 @@ static flr_address relay_address(uint16_t port)
 static void pass(middle *relay, int way, const uint8_t *bytes, size_t size)
 {
     flr_udp_send(way == THERE ? relay->back : relay->front,
-                 way == THERE ? relay->called : relay->caller, bytes, size, NULL);
+                 way == THERE ? relay->responder : relay->initiator, bytes, size, NULL);
 }
 
 static void inject(middle *relay, int way, const uint8_t *bytes, size_t size)
@@ -52,7 +52,7 @@ static int64_t step_relay(void *context, flr_env *env)
         flr_address from;
         while (flr_udp_receive(p.way == THERE ? r->front : r->back, &from, p.bytes, sizeof p.bytes,
                                &p.size, NULL) == FLR_OK) {
-            if (p.way == THERE) r->caller = from;
+            if (p.way == THERE) r->initiator = from;
             if (r->record && r->recorded < RECORDED) r->record[r->recorded++] = p;
             if (r->meddle) r->meddle(r, p.way, &p);
             if (!r->deaf) pass(r, p.way, p.bytes, p.size);
@@ -67,7 +67,7 @@ static void begin(flr_wire *wire, middle *relay, const flr_sim_def *def)
     memset(relay, 0, sizeof *relay);
     relay->random = flr_test_random_begin("test_connections_hostile");
     relay->env = flr_sim_node(wire->sim, relay_address(0));
-    relay->called = flr_wire_address(1);
+    relay->responder = flr_wire_address(1);
     assert_int_equal(flr_udp_open(relay->env, relay_address(7000), &relay->front, NULL), FLR_OK);
     assert_int_equal(flr_udp_open(relay->env, relay_address(7001), &relay->back, NULL), FLR_OK);
     flr_sim_set_program(relay->env, step_relay, relay);
@@ -81,7 +81,7 @@ static void end(flr_wire *wire, middle *relay)
     flr_wire_end(wire);
 }
 
-static void call(flr_wire *wire)
+static void connect_sides(flr_wire *wire)
 {
     flr_connections_connect(wire->sides[0].connections, relay_address(7000), "a", 1);
     flr_wire_run(wire, 1);
@@ -161,7 +161,7 @@ static void test_every_byte(void **state)
     def.network.udp_buffer = 64u << 20; // none of them may get lost here
     begin(&wire, &relay, &def);
     relay.meddle = flip_all;
-    call(&wire);
+    connect_sides(&wire);
     flr_wire_side *a = &wire.sides[0], *b = &wire.sides[1];
     for (int i = 0; i < 20; i++) {
         assert_int_equal(flr_connections_state(a->connections, a->connection, "state", 5), FLR_OK);
@@ -208,7 +208,7 @@ static void test_every_size(void **state)
     def.network.udp_buffer = 64u << 20;
     begin(&wire, &relay, &def);
     relay.meddle = cut_all;
-    call(&wire);
+    connect_sides(&wire);
     flr_wire_run(&wire, 1);
     assert_int_equal(all_rejected(wire.sides[1].connections), relay.injected[THERE]);
     assert_int_equal(all_rejected(wire.sides[0].connections), relay.injected[BACK]);
@@ -240,7 +240,7 @@ static void test_replayed(void **state)
     begin(&wire, &relay, NULL);
     relay.record = malloc(RECORDED * sizeof *relay.record);
     flr_wire_side *a = &wire.sides[0], *b = &wire.sides[1];
-    call(&wire);
+    connect_sides(&wire);
     for (int i = 0; i < 100; i++) {
         assert_int_equal(flr_connections_state(a->connections, a->connection, "state", 5), FLR_OK);
         assert_int_equal(flr_connections_send(a->connections, a->connection, "message", 7), FLR_OK);
@@ -270,7 +270,7 @@ static void test_replayed(void **state)
     flr_wire_run(&wire, 20);
     replay(&wire, &relay);
     assert_int_equal(b->told[FLR_CONNECTIONS_OPEN], 1);
-    // the way is still free for a true call
+    // the way is still free for a true handshake
     flr_connections_connect(a->connections, relay_address(7000), "a", 1);
     flr_wire_run(&wire, 1);
     assert_int_equal(b->told[FLR_CONNECTIONS_OPEN], 2);
@@ -285,7 +285,7 @@ static void test_random(void **state)
     flr_wire wire;
     middle relay;
     begin(&wire, &relay, NULL);
-    call(&wire);
+    connect_sides(&wire);
     flr_wire_side *b = &wire.sides[1];
     uint64_t before = all_rejected(b->connections);
     uint32_t id = b->connections->table[0].id;
@@ -334,7 +334,7 @@ static void test_amplification(void **state)
     middle relay;
     begin(&wire, &relay, NULL);
     relay.record = malloc(RECORDED * sizeof *relay.record);
-    call(&wire);
+    connect_sides(&wire);
     // a right HELLO and a right HELLO with its cookie, from an address that is not theirs
     flr_socket *elsewhere;
     assert_int_equal(flr_udp_open(relay.env, relay_address(9999), &elsewhere, NULL), FLR_OK);
@@ -343,7 +343,7 @@ static void test_amplification(void **state)
         const packet *p = &relay.record[i];
         if (p->way != THERE) continue;
         for (int again = 0; again < 50; again++) {
-            flr_udp_send(elsewhere, relay.called, p->bytes, p->size, NULL);
+            flr_udp_send(elsewhere, relay.responder, p->bytes, p->size, NULL);
             sizes.in += p->size;
         }
         flr_wire_run(&wire, 0.1);
@@ -371,7 +371,7 @@ static void test_moves(void **state)
     flr_wire wire;
     middle relay;
     begin(&wire, &relay, NULL);
-    call(&wire);
+    connect_sides(&wire);
     flr_wire_side *a = &wire.sides[0], *b = &wire.sides[1];
     // as if a router had forgotten: from now on its packets come from elsewhere, and nothing goes to the old place
     flr_socket_close(relay.back);
@@ -394,7 +394,7 @@ static flr_socket *thief;
 static void steal(middle *relay, int way, const packet *p)
 {
     if (way == THERE && p->bytes[0] == FLR_PACKET_SEALED)
-        flr_udp_send(thief, relay->called, p->bytes, p->size, NULL);
+        flr_udp_send(thief, relay->responder, p->bytes, p->size, NULL);
 }
 
 static void test_does_not_move(void **state)
@@ -403,7 +403,7 @@ static void test_does_not_move(void **state)
     flr_wire wire;
     middle relay;
     begin(&wire, &relay, NULL);
-    call(&wire);
+    connect_sides(&wire);
     flr_wire_side *a = &wire.sides[0], *b = &wire.sides[1];
     assert_int_equal(flr_udp_open(relay.env, relay_address(6666), &thief, NULL), FLR_OK);
     relay.meddle = steal;
@@ -537,7 +537,7 @@ static void test_half_calls(void **state)
     flr_wire wire;
     flr_wire_begin(&wire, 3, &def, few_connections);
     flr_wire_side *a = &wire.sides[0], *b = &wire.sides[1], *c = &wire.sides[2];
-    // it hangs up when its call with the cookie is on the way: the WELCOME comes to nobody
+    // it hangs up when its HELLO with the cookie is on the way: the WELCOME comes to nobody
     for (int i = 0; i < 10; i++) {
         uint32_t connection = flr_connections_connect(c->connections, flr_wire_address(1), NULL, 0);
         flr_wire_run(&wire, 0.025);

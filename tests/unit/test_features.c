@@ -1,5 +1,6 @@
 /* feeler/mesh_check.h: known shapes, and the promises of the header over random and bad meshes */
 #include "feeler/mesh_check.h"
+#include "support/checked.h"
 #include "support/fail_alloc.h"
 #include "support/fixtures.h"
 #include "support/test.h"
@@ -198,7 +199,7 @@ static void test_concave_edges(void **state)
     assert_int_equal(f.features->polygon_count, 8);
     assert_int_equal(f.features->vertex_count, 12);
     assert_int_equal(edges_with(&f, FLR_FEATURE_CONCAVE), 1);
-    uint32_t inner = flr_adjacency_find_edge(f.adjacency, 3, 9);
+    uint32_t inner = flr_test_find_edge(f.adjacency, 3, 9);
     assert_int_equal(f.features->edge_flags[inner], FLR_FEATURE_EDGE | FLR_FEATURE_CONCAVE);
     drop(&f);
     flr_test_shape_free(&shape);
@@ -355,7 +356,7 @@ static void test_nonmanifold(void **state)
     assert_int_equal(f.features->polygon_count, 3);
     assert_int_equal(f.features->edge_count, 7);
     assert_int_equal(f.features->vertex_count, 5);
-    uint32_t edge = flr_adjacency_find_edge(f.adjacency, 0, 1);
+    uint32_t edge = flr_test_find_edge(f.adjacency, 0, 1);
     assert_int_equal(f.features->edge_flags[edge], FLR_FEATURE_EDGE);
     drop(&f);
     flr_test_shape_free(&shape);

@@ -33,6 +33,8 @@ static void assert_quat_near(flr_quat a, flr_quat b, double tolerance)
     assert_near(a.z, sign * b.z, tolerance);
 }
 
+static double trace(flr_mat3 m) { return m.m[0][0] + m.m[1][1] + m.m[2][2]; }
+
 static flr_vec3 random_vec(flr_test_random *random, double size)
 {
     double x = flr_test_random_range(random, -size, size);
@@ -122,7 +124,7 @@ static void test_matrices(void **state)
         assert_near(flr_vec3_dot(u, flr_mat3_apply(a, v)),
                     flr_vec3_dot(flr_mat3_apply(flr_mat3_transpose(a), u), v), 1e-13);
         assert_vec_near(flr_mat3_apply(flr_mat3_skew(u), v), flr_vec3_cross(u, v), 8e-15);
-        assert_near(flr_mat3_trace(flr_mat3_outer(u, v)), flr_vec3_dot(u, v), 1e-13);
+        assert_near(trace(flr_mat3_outer(u, v)), flr_vec3_dot(u, v), 1e-13);
         assert_mat_near(flr_mat3_sub(flr_mat3_add(a, b), b), a, 1e-13);
 
         flr_mat3 inverse;
@@ -285,8 +287,8 @@ static void test_quaternion_of_matrix(void **state)
         flr_quat best = flr_quat_from_mat3(mirror), other = random_quat(&random);
         assert_near(flr_quat_dot(best, best), 1, 8e-15);
         flr_mat3 t = flr_mat3_transpose(mirror);
-        double fit = flr_mat3_trace(flr_mat3_mul(t, flr_quat_to_mat3(best)));
-        assert_ge(fit, flr_mat3_trace(flr_mat3_mul(t, flr_quat_to_mat3(other))) - 1e-13);
+        double fit = trace(flr_mat3_mul(t, flr_quat_to_mat3(best)));
+        assert_ge(fit, trace(flr_mat3_mul(t, flr_quat_to_mat3(other))) - 1e-13);
     }
     flr_mat3 bad = flr_mat3_identity();
     bad.m[0][0] = NAN;

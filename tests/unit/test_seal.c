@@ -60,7 +60,7 @@ static void test_close_open(void **state)
     }
 }
 
-static void agree(flr_seal_session *caller, flr_seal_session *called, const char *token,
+static void agree(flr_seal_session *initiator, flr_seal_session *responder, const char *token,
                   const char *said)
 {
     flr_seal_token mine, theirs;
@@ -69,8 +69,8 @@ static void agree(flr_seal_session *caller, flr_seal_session *called, const char
     flr_seal_pair a, b;
     flr_seal_make_pair(env, &a);
     flr_seal_make_pair(env, &b);
-    assert_true(flr_seal_agree(&mine, &a, b.open, "said", 4, caller));
-    assert_true(flr_seal_agree(&theirs, &b, a.open, said, strlen(said), called));
+    assert_true(flr_seal_agree(&mine, &a, b.open, "said", 4, initiator));
+    assert_true(flr_seal_agree(&theirs, &b, a.open, said, strlen(said), responder));
 }
 
 static void test_agree(void **state)

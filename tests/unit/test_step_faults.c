@@ -189,12 +189,12 @@ static flr_hash run(flr_integrator integrator, int steps)
 static void the_same_bits_everywhere(void **state)
 {
     (void)state;
+    static const char *const names[FLR_INTEGRATOR_COUNT] = {"implicit", "explicit", "quasi-static"};
     bool all = true;
     for (int k = 0; k < FLR_INTEGRATOR_COUNT; k++) {
         flr_hash hash = run((flr_integrator)k, 2000);
         assert_true(flr_hash_equal(hash, run((flr_integrator)k, 2000)));
-        all =
-            flr_test_golden_has("motion.txt", flr_integrator_name((flr_integrator)k), hash) && all;
+        all = flr_test_golden_has("motion.txt", names[k], hash) && all;
     }
     assert_true(all);
 }
