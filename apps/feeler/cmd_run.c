@@ -509,6 +509,7 @@ static const run_values defaults = {.hand = "builtin:idle",
                                     .speed = 1};
 static const char *const usage[] = {
     "SCENE [--hand builtin:NAME|path:NAME|FILE] [--frames N] [options]", NULL};
+#define RUN_AT(field) offsetof(run_values, field)
 static const flr_option options[] = {
     FLR_OPTION(TEXT, offsetof(run_values, hand), "hand", "HAND",
                "builtin:idle (default), builtin:slide, builtin:aggressive, builtin:wedge, "
@@ -573,38 +574,11 @@ static const flr_option options[] = {
     FLR_TOUCH_OPTIONS(run_values),
     FLR_OPTION(NUMBER, offsetof(run_values, friction), "friction", "X",
                "coefficient of friction; default: the scene's, else 0", .min = 0, .max = 10),
-    FLR_OPTION(
-        CHOICE, offsetof(run_values, engine), "engine", "shell|spheres|exact|coherent",
-        "shell: points of one part in the voxels of another, and forces; spheres: sphere "
-        "trees of both, and impulses, so that a part that is hit moves on; exact: distances to the "
-        "triangles themselves, without voxels, for tight fits; coherent: like shell, but far "
-        "points wait in queues, and a travel limit keeps the tests of a frame near --tests; "
-        "default: the scene's, else exact where voxels cannot resolve the gap between parts, else "
-        "shell",
-        .choices = flr_scene_engines),
-    FLR_OPTION(
-        SIZE, offsetof(run_values, onset), "onset", "SIZE",
-        "force begins this far before surfaces meet; with voxels, rounded up to a whole number of "
-        "them; default: the scene's, else 0.005mm with --engine exact and two voxels with shells",
-        .formerly = "clearance", .min = 0, .max = 1),
-    FLR_OPTION(
-        NUMBER, offsetof(run_values, strength), "strength", "X",
-        "of --engine exact: how hard the hand pulls, as a share of 10 N and 0.5 N m; default: "
-        "the scene's, else 1",
-        .min = 0.01, .max = 100),
-    FLR_OPTION(
-        SIZE, offsetof(run_values, overlap), "overlap", "SIZE",
-        "of --engine exact: parts may start in each other up to this depth, so that they can be "
-        "moved out; default: the scene's, else 2mm",
-        .min = 0, .max = 1),
+    FLR_ENGINE_OPTIONS(RUN_AT, "", "the scene's"),
     FLR_OPTION(NUMBER, offsetof(run_values, restitution), "restitution", "X",
                "of --engine spheres: 0, parts that meet stay together, to 1, they leave as fast as "
                "they came; default: the scene's, else 0",
                .min = 0, .max = 1),
-    FLR_OPTION(NUMBER, offsetof(run_values, tests), "tests", "N",
-               "of --engine coherent: point tests that a frame has time for; "
-               "default: the scene's, else 20000",
-               .min = 1, .max = 1e9),
     FLR_OPTION(
         NUMBER, offsetof(run_values, max_time), "max-time", "US",
         "of --engine coherent: microseconds that contact may take in a frame; feeler measures "
@@ -618,14 +592,6 @@ static const flr_option options[] = {
     FLR_SWITCH(offsetof(run_values, no_motion_check), "no-check",
                "do not check motions between frames; fast parts can then pass through others"),
     FLR_NO_CACHE_OPTION(offsetof(run_values, no_cache)),
-    {.name = "threads",
-     .letter = 't',
-     .type = FLR_OPTION_INTEGER,
-     .argument = "N",
-     .help = "threads that share a contact query; default 1; the result does not depend on it",
-     .offset = offsetof(run_values, threads),
-     .min = 1,
-     .max = 64},
     FLR_MEMORY_OPTION(offsetof(run_values, memory)),
     FLR_OPTION(
         PATH, offsetof(run_values, state), "state", "FILE",

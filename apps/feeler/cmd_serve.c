@@ -51,7 +51,8 @@ static const flr_option options[] = {
         "chooses one from the sizes of the parts, the gap between them and the memory, and says "
         "which",
         .min = 1e-9),
-    FLR_SERVE_CONTACT(SERVE_AT, "whatever the scene says", "the scene's"),
+    FLR_ENGINE_OPTIONS(SERVE_AT, ", whatever the scene says; the page can change it",
+                       "the scene's"),
     FLR_SERVE_MEMORY(SERVE_AT(memory)),
     {.name = "watch",
      .help = "notice when a file of the scene changes; the page then offers to read it again, and "

@@ -5,6 +5,7 @@
 #include "command.h"
 #include "scene/scene.h"
 #include "server/service.h"
+#include "touch.h"
 
 /* What a command line can say about it. Begin with FLR_SERVE_DEFAULTS. */
 typedef struct flr_serve_options {
@@ -44,49 +45,6 @@ enum { FLR_SHARE_PORT = 7879 };
                "rest is read from the cache when parts come near; default: all of them are in "    \
                "memory")
 
-/* How parts touch; for tables of options. `AT(field)`: where options.field is. */
-#define FLR_SERVE_CONTACT(AT, scope, preset)                                                       \
-    {.name = "engine",                                                                             \
-     .type = FLR_OPTION_CHOICE,                                                                    \
-     .argument = "shell|spheres|exact|coherent",                                                   \
-     .help = "how contact is found, " scope "; exact: for tight fits; coherent: far points "       \
-             "wait in queues, with a travel limit; the page can change it; default: " preset       \
-             ", else exact where voxels cannot resolve a gap, else shell",                         \
-     .offset = AT(engine),                                                                         \
-     .choices = flr_scene_engines},                                                                \
-        {.name = "onset",                                                                          \
-         .formerly = "clearance",                                                                  \
-         .type = FLR_OPTION_SIZE,                                                                  \
-         .argument = "SIZE",                                                                       \
-         .help = "force begins this far before surfaces meet, " scope "; with voxels, rounded up " \
-                 "to a whole number of them; default: " preset ", else 0.005mm with the exact "    \
-                 "engine and two voxels with shells",                                              \
-         .offset = AT(onset),                                                                      \
-         .min = 0,                                                                                 \
-         .max = 1},                                                                                \
-        {.name = "tests",                                                                          \
-         .type = FLR_OPTION_NUMBER,                                                                \
-         .argument = "N",                                                                          \
-         .help = "of the coherent engine: point tests that a frame has time for; default: " preset \
-                 ", else 20000",                                                                   \
-         .offset = AT(tests),                                                                      \
-         .min = 1,                                                                                 \
-         .max = 1e9},                                                                              \
-        {.name = "strength",                                                                       \
-         .type = FLR_OPTION_NUMBER,                                                                \
-         .argument = "X",                                                                          \
-         .help = "of the exact engine: how hard a hand pulls, as a share of 10 N and 0.5 N m; "    \
-                 "default: " preset ", else 1",                                                    \
-         .offset = AT(strength),                                                                   \
-         .min = 0.01,                                                                              \
-         .max = 100},                                                                              \
-    {                                                                                              \
-        .name = "overlap", .type = FLR_OPTION_SIZE, .argument = "SIZE",                            \
-        .help = "of the exact engine: parts may start in each other up to this depth, so that "    \
-                "they can be moved out; default: " preset ", else 2mm",                            \
-        .offset = AT(overlap), .min = 0, .max = 1                                                  \
-    }
-
 /* When it ends by itself; for tables of options. */
 #define FLR_SERVE_SECONDS(at)                                                                      \
     FLR_OPTION(NUMBER, at, "seconds", "N",                                                         \
@@ -116,10 +74,6 @@ enum { FLR_SHARE_PORT = 7879 };
                    "thread of their own, also while a step takes longer than a frame"),            \
         FLR_OPTION(INTEGER, AT(cpu), "cpu", "N",                                                   \
                    "the processor that the loop stays on; default: any", .min = -1, .max = 4095),  \
-        FLR_OPTION(                                                                                \
-            INTEGER, AT(threads), "threads", "N",                                                  \
-            "threads that share a contact query; default 1; the result does not depend on it",     \
-            .letter = 't', .min = 1, .max = 64),                                                   \
         FLR_OPTION(INTEGER, AT(workers), "workers", "N",                                           \
                    "threads that read and voxelize; default 2", .min = 1, .max = 64)
 

@@ -50,4 +50,39 @@ void flr_touch_apply(const flr_touch_options *touch, flr_contact_params *params)
             "else off",                                                                            \
             .choices = flr_touch_switch)
 
+/* How contact is found, for commands that simulate. `AT(field)`: where engine, onset, strength, overlap, tests and threads are;
+ * `scope`: for whom; `preset`: what decides where an option is not given. */
+#define FLR_ENGINE_OPTIONS(AT, scope, preset)                                                      \
+    FLR_OPTION(CHOICE, AT(engine), "engine", "shell|spheres|exact|coherent",                       \
+               "how contact is found" scope                                                        \
+               "; shell: points of one part in the voxels of another, "                            \
+               "and forces; spheres: sphere trees of both, and impulses, so that a part that is "  \
+               "hit moves on; exact: distances to the triangles themselves, without voxels, for "  \
+               "tight fits; coherent: like shell, but far points wait in queues, and a travel "    \
+               "limit keeps the tests of a frame near --tests; default: " preset ", else exact "   \
+               "where voxels cannot resolve the gap between parts, else shell",                    \
+               .choices = flr_scene_engines),                                                      \
+        FLR_OPTION(SIZE, AT(onset), "onset", "SIZE",                                               \
+                   "force begins this far before surfaces meet" scope "; with voxels, rounded up " \
+                   "to a whole number of them; default: " preset ", else 0.005mm with the exact "  \
+                   "engine and two voxels with shells",                                            \
+                   .formerly = "clearance", .min = 0, .max = 1),                                   \
+        FLR_OPTION(NUMBER, AT(strength), "strength", "X",                                          \
+                   "of the exact engine: how hard a hand pulls, as a share of 10 N and 0.5 N m; "  \
+                   "default: " preset ", else 1",                                                  \
+                   .min = 0.01, .max = 100),                                                       \
+        FLR_OPTION(SIZE, AT(overlap), "overlap", "SIZE",                                           \
+                   "of the exact engine: parts may start in each other up to this depth, so that " \
+                   "they can be moved out; default: " preset ", else 2mm",                         \
+                   .min = 0, .max = 1),                                                            \
+        FLR_OPTION(                                                                                \
+            NUMBER, AT(tests), "tests", "N",                                                       \
+            "of the coherent engine: point tests that a frame has time for; default: " preset      \
+            ", else 20000",                                                                        \
+            .min = 1, .max = 1e9),                                                                 \
+        FLR_OPTION(INTEGER, AT(threads), "threads", "N",                                           \
+                   "threads that share a contact query; default 1; the result does not "           \
+                   "depend on it",                                                                 \
+                   .letter = 't', .min = 1, .max = 64)
+
 #endif

@@ -78,7 +78,7 @@ void flr_engine_choose_contact(const flr_engine_def *def, flr_world_params *para
     if (def->tests > 0) params->tests = def->tests;
 }
 
-static flr_result make_framer(flr_engine *e, flr_error *error)
+static flr_result make_stepper(flr_engine *e, flr_error *error)
 {
     flr_stepper *f = e->stepper = calloc(1, sizeof *f);
     e->view = calloc(1, sizeof *e->view);
@@ -155,7 +155,7 @@ flr_result flr_engine_create(const flr_engine_def *def, flr_engine **engine, flr
     memcpy(e->unit, "mm", 3);
     for (int i = 0; i < FLR_WORLD_REMOTE_COUPLINGS; i++) e->coupled_parts[i] = FLR_ENGINE_NONE;
     flr_result result = copy_texts(e) ? FLR_OK : flr_engine_no_memory(error);
-    if (result == FLR_OK) result = make_framer(e, error);
+    if (result == FLR_OK) result = make_stepper(e, error);
     if (result == FLR_OK) result = make_loop(e, error);
     if (result == FLR_OK) result = flr_engine_list_recordings(e, error);
     if (result == FLR_OK)

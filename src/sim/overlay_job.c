@@ -14,7 +14,7 @@ struct flr_overlay_request {
     flr_overlay *overlay;
 };
 
-typedef struct wish_job {
+typedef struct overlay_job {
     flr_job job;
     flr_overlay_request *request;
     flr_env *env;
@@ -23,7 +23,7 @@ typedef struct wish_job {
     char name[FLR_ENGINE_NAME_SIZE];
     uint8_t kind;
     uint32_t limit;
-} wish_job;
+} overlay_job;
 
 static void drop_request(flr_overlay_request *request)
 {
@@ -33,7 +33,7 @@ static void drop_request(flr_overlay_request *request)
 }
 
 /* Voxels that are paged come from their file. */
-static flr_result gather(wish_job *w, flr_overlay_request *request)
+static flr_result gather(overlay_job *w, flr_overlay_request *request)
 {
     flr_voxmap *voxmap = NULL;
     flr_shell *shell = NULL;
@@ -50,9 +50,9 @@ static flr_result gather(wish_job *w, flr_overlay_request *request)
     return result;
 }
 
-static void wish_work(flr_job *job)
+static void overlay_work(flr_job *job)
 {
-    wish_job *w = (wish_job *)job;
+    overlay_job *w = (overlay_job *)job;
     flr_overlay_request *request = w->request;
     if (atomic_load(&request->unwanted))
         request->result = flr_fail(&request->error, FLR_CANCELLED, "cancelled");
@@ -61,15 +61,15 @@ static void wish_work(flr_job *job)
     atomic_store(&request->done, true);
 }
 
-static void wish_done(flr_engine *e, flr_job *job)
+static void overlay_done(flr_engine *e, flr_job *job)
 {
     (void)job;
     e->overlays--;
 }
 
-static void wish_drop(flr_job *job)
+static void overlay_drop(flr_job *job)
 {
-    wish_job *w = (wish_job *)job;
+    overlay_job *w = (overlay_job *)job;
     drop_request(w->request);
     flr_shape_release(w->shape);
     free(w);
@@ -87,7 +87,7 @@ flr_result flr_overlay_begin(flr_engine *e, flr_part_id part, uint8_t kind, uint
     if (e->overlays == FLR_ENGINE_OVERLAYS)
         return flr_fail(error, FLR_AGAIN, "%d overlays are being gathered already; try again soon",
                         FLR_ENGINE_OVERLAYS);
-    wish_job *w = calloc(1, sizeof *w);
+    overlay_job *w = calloc(1, sizeof *w);
     flr_overlay_request *made = calloc(1, sizeof *made);
     if (!w || !made) {
         free(w);
@@ -108,9 +108,9 @@ flr_result flr_overlay_begin(flr_engine *e, flr_part_id part, uint8_t kind, uint
     w->kind = kind;
     w->limit = limit;
     w->job.quick = true;
-    w->job.work = wish_work;
-    w->job.done = wish_done;
-    w->job.drop = wish_drop;
+    w->job.work = overlay_work;
+    w->job.done = overlay_done;
+    w->job.drop = overlay_drop;
     *request = made;
     e->overlays++;
     return flr_engine_post(e, &w->job, 0, part, NULL, NULL);

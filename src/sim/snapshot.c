@@ -108,6 +108,14 @@ static void copy_overlaps(const flr_stepper *f, flr_snapshot *s)
         s->overlaps[s->overlap_count++] = overlaps[i];
 }
 
+/* What only the exact engine finds. */
+static void copy_exact(const flr_stepper *f, flr_snapshot *s)
+{
+    copy_touches(f, s);
+    copy_gaps(f, s);
+    copy_overlaps(f, s);
+}
+
 static void copy_hands(const flr_stepper *f, const flr_loop_frame *frame, flr_snapshot *s)
 {
     const flr_world *world = f->instance->world;
@@ -120,13 +128,7 @@ static void copy_hands(const flr_stepper *f, const flr_loop_frame *frame, flr_sn
         to->buttons = hand->buttons;
         to->present = hand->present;
         to->T_world_hand = hand->T_world_hand;
-        to->base = hand->map.def.T_world_base.q;
-        to->workspace = (flr_engine_workspace){.hand = flr_hand(h),
-                                               .T_world_workspace = hand->map.def.T_world_base,
-                                               .scale = hand->map.def.scale,
-                                               .clutched = hand->map.clutched,
-                                               .outside = hand->map.outside};
-        flr_mapping_workspace(&hand->map, &to->workspace.T_world_workspace, &to->workspace.half);
+        to->map = hand->map;
         to->sent = frame->sent[h];
         to->grips = world && flr_world_grip(world, h, &to->T_part_hand);
         const flr_world_point *proxy = world ? flr_world_proxy(world, h) : NULL;
@@ -169,12 +171,9 @@ void flr_stepper_publish(flr_stepper *f, const flr_loop_frame *frame)
     s->contact_count = s->coupling_count = s->gap_count = s->overlap_count = 0;
     memset(s->hit, 0, (instance->count + 63) / 64 * sizeof *s->hit);
     if (instance->world) {
-        const flr_world_engine engine = flr_world_get_params(instance->world)->engine;
         copy_contacts(f, s);
-        if (engine == FLR_ENGINE_SPHERES) copy_impacts(f, s);
-        if (engine == FLR_ENGINE_EXACT) copy_touches(f, s);
-        if (engine == FLR_ENGINE_EXACT) copy_gaps(f, s);
-        copy_overlaps(f, s);
+        if (f->params.engine == FLR_ENGINE_SPHERES) copy_impacts(f, s);
+        if (f->params.engine == FLR_ENGINE_EXACT) copy_exact(f, s);
     }
     copy_hands(f, frame, s);
     if (f->coupling_end) flr_stepper_copy_couplings(f, s);

@@ -22,8 +22,7 @@ typedef struct flr_snapshot_hand {
     uint32_t buttons;
     bool present, grips, points; /* grips: T_part_hand is filled; points: proxy is */
     flr_pose T_world_hand, T_part_hand;
-    flr_quat base; /* of its device, in the world */
-    flr_engine_workspace workspace;
+    flr_mapping map; /* of its device into the world */
     flr_wrench sent; /* device's axes */
     flr_world_point proxy;
 } flr_snapshot_hand;

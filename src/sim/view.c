@@ -68,6 +68,7 @@ static void show_hands(const flr_snapshot *from, flr_engine_state *to)
     to->hand_count = from->hand_count;
     for (uint32_t h = 0; h < from->hand_count; h++) {
         const flr_snapshot_hand *hand = &from->hands[h];
+        const flr_quat base = hand->map.def.T_world_base.q;
         flr_engine_hand_state *out = &to->hands[h];
         *out = (flr_engine_hand_state){.held = flr_part_id_of(from->instance->scene, hand->held),
                                        .touched = id_at(from->instance, hand->touched),
@@ -76,8 +77,8 @@ static void show_hands(const flr_snapshot *from, flr_engine_state *to)
                                        .T_world_hand = hand->T_world_hand,
                                        .T_world_ghost = hand->T_world_hand,
                                        .T_part_hand = flr_pose_identity(),
-                                       .wrench = {flr_quat_rotate(hand->base, hand->sent.torque),
-                                                  flr_quat_rotate(hand->base, hand->sent.force)}};
+                                       .wrench = {flr_quat_rotate(base, hand->sent.torque),
+                                                  flr_quat_rotate(base, hand->sent.force)}};
         if (hand->grips) {
             out->T_part_hand = hand->T_part_hand;
             out->T_world_ghost =
@@ -308,6 +309,17 @@ static void look_at_guard(flr_engine *e, uint32_t hand)
     e->guards[hand] = now;
 }
 
+static flr_engine_workspace workspace_of(uint32_t hand, const flr_mapping *map)
+{
+    flr_engine_workspace workspace = {.hand = flr_hand(hand),
+                                      .T_world_workspace = map->def.T_world_base,
+                                      .scale = map->def.scale,
+                                      .clutched = map->clutched,
+                                      .outside = map->outside};
+    flr_mapping_workspace(map, &workspace.T_world_workspace, &workspace.half);
+    return workspace;
+}
+
 /* Of hands that a device moves; while another one is on its way, still of the one before. */
 static void show_workspaces(flr_engine *e)
 {
@@ -316,7 +328,7 @@ static void show_workspaces(flr_engine *e)
     to->workspace_count = 0;
     for (uint32_t h = 0; from && h < to->hand_count && h < from->hand_count; h++)
         if (!e->pointers[e->selected[h]].remote && from->hands[h].present)
-            to->workspaces[to->workspace_count++] = from->hands[h].workspace;
+            to->workspaces[to->workspace_count++] = workspace_of(h, &from->hands[h].map);
 }
 
 const flr_engine_state *flr_engine_view(flr_engine *e)
