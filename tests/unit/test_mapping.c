@@ -1,6 +1,7 @@
 /* the workspace of a device in the world: scale, axes, clutch, boundary; and what clients ask for */
 #include <math.h>
 
+#include "feeler/hand.h"
 #include "sim/mapping.h"
 #include "support/fixtures.h"
 
