@@ -303,7 +303,7 @@ flr_result flr_engine_way_ask(flr_engine *e, const flr_engine_way_def *def, uint
     w->job.done = way_done;
     w->job.drop = way_drop;
     e->review->searching[slot] = &w->job;
-    return flr_engine_post(e, &w->job, FLR_WIRE_JOB_WAY, def->part.index, member->name, job);
+    return flr_engine_post(e, &w->job, FLR_WIRE_JOB_WAY, def->part, member->name, job);
 }
 
 const flr_engine_way *flr_engine_way_of(const flr_engine *e, uint32_t token)
