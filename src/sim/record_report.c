@@ -88,5 +88,5 @@ flr_result flr_engine_report_recording(flr_engine *e, uint32_t recording, double
     r->job.work = work;
     r->job.done = done;
     r->job.drop = drop;
-    return flr_engine_post(e, &r->job, FLR_WIRE_JOB_REPORT, FLR_ENGINE_NONE, "report", job);
+    return flr_engine_post(e, &r->job, FLR_WIRE_JOB_REPORT, FLR_NO_PART_ID, "report", job);
 }
