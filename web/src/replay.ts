@@ -142,7 +142,7 @@ export class Recordings {
     const long = recording.seconds > 0 ? `${clock(recording.seconds)}${cut ? t(', cut off') : ''}` : cut ? t('cut off, length not known') : '';
     const facts = recording.finished ? [long, show_bytes(recording.bytes), recording.here ? '' : t('of {0}', recording.scene || t('another scene'))].filter(Boolean).join(' · ') : t('recording …');
     const why = cut ? 'The controller was stopped while it recorded. What was written until then can be replayed.' : '';
-    return h('div', { class: 'recording', title: why }, h('div', {}, h('div', { class: 'part-name' }, recording.name), h('div', { class: 'part-facts' }, facts)), play, report, save, rename, remove);
+    return h('div', { class: 'recording', title: why }, h('div', {}, h('div', { class: 'part-name' }, recording.name), h('div', { class: 'part-facts' }, facts)), play, save, report, rename, remove);
   }
 
   /** piece by piece over the same socket, then as a file of the browser */
