@@ -11,6 +11,7 @@ static const double still_s = 0.3; /* a part that moves by itself has come to re
 static const double slow = 1e-4;   /* m/s, rad/s */
 static const double yield_s = 0.3; /* in which a part must get to its place where the leader is */
 static const double gives = 2e-7;  /* m, rad */
+static const double rounds = 1e-9; /* m, rad: by what joints and rigid groups place a part anew */
 static const double stuck = 0.01;  /* m/s, rad/s: slower than this, it will not get there */
 
 flr_share_def flr_default_share_def(void)
@@ -108,6 +109,20 @@ uint32_t flr_share_changes(const flr_share *share) { return share->changes; }
 
 /* ---- parts ---- */
 
+/* Parts that move together have the same island, the first of them. Neither groups nor joints change while a session is shared. */
+static void find_islands(flr_share *s)
+{
+    bool *linked = calloc((size_t)s->part_count + 1, sizeof *linked);
+    for (uint32_t i = 0; i < s->part_count; i++) s->parts[i].island = i;
+    for (uint32_t i = 0; linked && i < s->part_count; i++) {
+        if (s->parts[i].island != i || !flr_engine_linked(s->def.engine, i, linked)) continue;
+        for (uint32_t k = i; k < s->part_count; k++)
+            if (linked[k])
+                s->parts[k].island = i, s->parts[k].linked = s->parts[i].linked |= k != i;
+    }
+    free(linked);
+}
+
 void flr_share_take_parts(flr_share *s)
 {
     flr_engine_scene scene;
@@ -121,6 +136,7 @@ void flr_share_take_parts(flr_share *s)
     for (uint32_t i = 0; i < scene.parts && flr_engine_part_at(s->def.engine, i, &part); i++) {
         flr_shared_part *p = &s->parts[s->part_count];
         *p = (flr_shared_part){.id = part.part,
+                               .leader = flr_engine_body_of(s->def.engine, i),
                                .kind = part.kind,
                                .voxel = part.voxel,
                                .known = part.T_world_part,
@@ -133,6 +149,7 @@ void flr_share_take_parts(flr_share *s)
         }
         s->part_count++;
     }
+    find_islands(s);
 }
 
 static uint32_t place_of(const flr_share *s, flr_part_id id)
@@ -142,10 +159,13 @@ static uint32_t place_of(const flr_share *s, flr_part_id id)
     return FLR_ENGINE_NONE;
 }
 
-static bool held_here(const flr_engine_state *state, flr_part_id id)
+/* Is a part, or one of its rigid group, in a hand here? */
+static bool held_here(const flr_share *s, const flr_engine_state *state, uint32_t part)
 {
-    for (uint32_t h = 0; h < state->hand_count; h++)
-        if (flr_same_part(state->hands[h].held, id)) return true;
+    for (uint32_t h = 0; h < state->hand_count; h++) {
+        const uint32_t held = place_of(s, state->hands[h].held);
+        if (held != FLR_ENGINE_NONE && s->parts[held].leader == part) return true;
+    }
     return false;
 }
 
@@ -228,7 +248,8 @@ static void notice(flr_share *s, uint32_t part, const flr_engine_part_state *bod
     flr_membership_part entry;
     // what lies by its own weight gives way by some bits
     bool there = memcmp(&body->T_world_part, &p->known, sizeof p->known) == 0 ||
-                 (p->kind == FLR_PART_FREE && is_at(body, p->known, gives));
+                 (p->kind == FLR_PART_FREE && is_at(body, p->known, gives)) ||
+                 (p->linked && is_at(body, p->known, rounds));
     bool in = flr_session_part(s->session, part, &entry);
     if (in && memcmp(&entry.T_world_part, &p->known, sizeof p->known) != 0) p->placing = false;
     if (p->placing && !there) {
@@ -259,6 +280,31 @@ static void notice(flr_share *s, uint32_t part, const flr_engine_part_state *bod
     }
 }
 
+/* Is a part carried by another one of its island? Then it is not moved by itself, and only those who hold the other one tell where
+ * it lies, when that lies. */
+static bool is_carried(flr_share *s, const flr_engine_state *state, uint32_t part)
+{
+    flr_shared_part *p = &s->parts[part];
+    const flr_membership *membership = flr_session_membership(s->session);
+    bool carried = false, ours = false, theirs = false;
+    for (uint32_t i = 0; i < membership->part_count; i++) {
+        const flr_membership_part *entry = &membership->parts[i];
+        if (entry->part == part || entry->part >= s->part_count ||
+            s->parts[entry->part].island != p->island)
+            continue;
+        carried = true;
+        ours |= flr_session_claims(s->session, entry->part);
+        theirs |= entry->holder_count > 0;
+    }
+    for (uint32_t h = 0; h < state->hand_count; h++) {
+        const uint32_t held = place_of(s, state->hands[h].held);
+        if (held == FLR_ENGINE_NONE || held == part || s->parts[held].island != p->island) continue;
+        carried = ours = true;
+    }
+    if (ours || theirs) p->ours = ours;
+    return carried;
+}
+
 /* What hands here hold, and what moves by itself, against what the session knows. */
 static void tell_holds(flr_share *s, const flr_engine_state *state)
 {
@@ -269,7 +315,11 @@ static void tell_holds(flr_share *s, const flr_engine_state *state)
         const flr_engine_part_state *body = state_of(state, p->id);
         if (!body) continue;
         if (!state->paused) p->seen = body->T_world_part;
-        bool held = held_here(state, p->id), claims = flr_session_claims(s->session, i);
+        if (p->leader != i) { // a rigid group is where its first part is
+            p->known = body->T_world_part;
+            continue;
+        }
+        bool held = held_here(s, state, i), claims = flr_session_claims(s->session, i);
         if (!held) p->lost = false;
         if (held && !claims && !p->lost) {
             flr_session_hold(s->session, i);
@@ -287,7 +337,13 @@ static void tell_holds(flr_share *s, const flr_engine_state *state)
             p->known = body->T_world_part;
             flr_session_release(s->session, i, body->T_world_part);
             flr_share_match(s, i);
+        } else if (is_carried(s, state, i)) {
+            p->carried = true;
+            p->placing = false;
+            if (!p->ours) p->known = body->T_world_part;
         } else {
+            if (p->carried && !p->ours) p->known = body->T_world_part;
+            p->carried = false;
             notice(s, i, body, now);
         }
     }

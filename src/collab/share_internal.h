@@ -26,7 +26,13 @@ typedef struct flr_shared_part {
     int64_t moved_ns;  /* … or when this side, which leads, has last given it another place */
     bool ghost;        /* physics are off */
     bool diverged;
-    bool odd; /* somebody's voxels are of another size, and it was said */
+    uint32_t leader; /* first part of its rigid group; itself: it is in none */
+    uint32_t
+        island; /* first part of those that joints and rigid groups connect to it; itself: none does */
+    bool linked;  /* its island has other parts, whose places round its own */
+    bool carried; /* it moves because another part of its island is held … */
+    bool ours;    /* … by this side, which tells the others where it lies afterwards */
+    bool odd;     /* somebody's voxels are of another size, and it was said */
 } flr_shared_part;
 
 typedef struct flr_shared_coupling {

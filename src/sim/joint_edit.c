@@ -65,6 +65,23 @@ static void spread(const flr_part_list *parts, bool *marked)
     }
 }
 
+uint32_t flr_engine_body_of(const flr_engine *e, uint32_t index)
+{
+    uint32_t first = 0;
+    if (index >= e->members.count) return index;
+    while (!same_body(&e->members.list[first], &e->members.list[index])) first++;
+    return first;
+}
+
+bool flr_engine_linked(const flr_engine *e, uint32_t index, bool *linked)
+{
+    if (index >= e->members.count) return false;
+    memset(linked, 0, e->members.count * sizeof *linked);
+    linked[index] = true;
+    spread(&e->members, linked);
+    return true;
+}
+
 /* Parts that the sides of a joint move start from where they are now, and joints between them are counted from there. */
 static bool start_here(flr_engine *e, const flr_joint *joint)
 {

@@ -495,6 +495,19 @@ static void settle(flr_world *w, flr_coupled *coupling)
     coupling->shown.wrench = flr_wrench_make(none, none);
     coupling->shown.settled = true;
     flr_world_tell_pairs(w, coupling->def.part);
+    /* the others of a rigid group go along */
+    uint32_t count, part = coupling->def.part;
+    const uint32_t *members = flr_links_members(w, &part, &count);
+    const flr_pose T_leader =
+        flr_pose_mul(body->T_world_part, flr_pose_inverse(flr_links_in_leader(w, part)));
+    for (uint32_t i = 0; i < count; i++) {
+        if (members[i] == part || !flr_links_same_body(w, members[i], part)) continue;
+        flr_body *other = &w->state->bodies[members[i]];
+        other->T_world_part = flr_pose_mul(T_leader, flr_links_in_leader(w, members[i]));
+        other->T_world_part.q = flr_quat_normalize(other->T_world_part.q);
+        other->twist = flr_twist_make(none, none);
+        flr_world_tell_pairs(w, members[i]);
+    }
 }
 
 void flr_couplings_end(flr_world *w)

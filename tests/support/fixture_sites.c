@@ -104,6 +104,12 @@ static int64_t run(void *context, flr_env *env)
                        (int)(s - s->session->sites), event.sentence);
             flr_share_event(s->share, &event);
         }
+        flr_engine_part last;
+        if (s->session->prepare && s == s->session->sites &&
+            flr_engine_part_at(s->engine, s->session->moved, &last)) {
+            s->session->prepare(s);
+            s->session->prepare = NULL;
+        }
         int64_t wake = flr_share_service(s->share);
         const char *sentence;
         sites_check(s->session, !flr_share_failed(s->share, &sentence) || !s->joined);

@@ -214,6 +214,8 @@ typedef struct flr_test_sites {
     uint32_t count;
     /* what users do by themselves, every 0.2 to 1 s; NULL: nothing */
     void (*play)(flr_test_site *site);
+    /* what the first does with its parts before it shares them; NULL: nothing */
+    void (*prepare)(flr_test_site *site);
     bool busy; /* users take parts */
     double rate, voxel;
     flr_part_kind kind; /* of what can be taken */
