@@ -22,6 +22,8 @@ if [ "$code" = 0 ]; then pass; else fail "the page (exit $code)"; grep -v 'ERROR
 tells 'checks passed, 0 failed'
 expect 0 node "$source_dir/web/test/gaps.mjs" --feeler "$feeler"
 tells 'checks passed, 0 failed'
+expect 0 node "$source_dir/web/test/way.mjs" --feeler "$feeler"
+tells 'checks passed, 0 failed'
 expect 0 node "$source_dir/web/test/engineer.mjs" --feeler "$feeler"
 tells 'checks passed, 0 failed'
 expect 0 node "$source_dir/web/test/review.mjs" --feeler "$feeler"

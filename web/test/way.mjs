@@ -86,7 +86,7 @@ try {
   const half = (await way()).pose.p[0];
   check(half > 0.02, `half way is at ${half}`);
   await page.click('#way-cut');
-  await until(page, (x) => Math.abs((window.feeler.state?.parts.find((one) => one.part === window.feeler.selected)?.T_world_part.p[0] ?? 0) - x) < 0.002, 'the part is where the way was cut', half);
+  await until(page, (x) => Math.abs((window.feeler.parts.find((one) => one.part === window.feeler.selected)?.pose.p[0] ?? 0) - x) < 0.002, 'the part is where the way was cut', half);
   check((await way()).kept >= 2 && (await way()).found === null, `${(await way()).kept} poses are kept`);
   await page.click('#way-hint');
   check((await way()).hints === 1, 'a waypoint');
