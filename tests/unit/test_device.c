@@ -97,7 +97,10 @@ static void only_poses_come_through(void **state)
 static void by_name(void **state)
 {
     (void)state;
-    assert_int_equal(flr_device_driver_count(), 7);
+    static const char *const names[] = {"forcedimension", "hand",   "haply",  "openhaptics",
+                                        "remote",         "replay", "script", "spacemouse"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_non_null(flr_device_driver_find(names[i]));
     for (size_t i = 0; i < flr_device_driver_count(); i++) {
         const flr_device_driver *driver = flr_device_driver_at(i);
         assert_ptr_equal(flr_device_driver_find(driver->name), driver);

@@ -104,8 +104,7 @@ static void a_group_moves_as_one_everywhere(void **state)
     guest->press = false;
     go(host, flr_vec3_make(0, 0, 0.05), 0.5);
     assert_lt(torn(&s), 1e-9);
-    for (uint32_t i = 0; i < 2; i++)
-        assert_gt(pose_of(&s.sites[i], BRICK_PART).p.z, 0.12);
+    for (uint32_t i = 0; i < 2; i++) assert_gt(pose_of(&s.sites[i], BRICK_PART).p.z, 0.12);
     settle(&s);
     assert_lt(torn(&s), 1e-9);
     flr_test_sites_end(&s);
@@ -155,14 +154,12 @@ static void joints_hold_everywhere(void **state)
     take(guest, BRICK_PART);
     go(guest, flr_vec3_make(-0.03, 0.06, 0.04), 0.6);
     assert_lt(off_joints(&s), 1e-4); /* limits give by less */
-    for (uint32_t i = 0; i < 2; i++)
-        assert_gt(pose_of(&s.sites[i], BRICK_PART).p.y, 0.03);
+    for (uint32_t i = 0; i < 2; i++) assert_gt(pose_of(&s.sites[i], BRICK_PART).p.y, 0.03);
     /* the host takes the other side of the joint, beyond its limit */
     take(host, BLOCK_PART);
     go(host, flr_vec3_make(0.05, 0.02, 0), 0.5);
     assert_lt(off_joints(&s), 1e-3); /* a hand at each site pulls against the other's limit */
-    for (uint32_t i = 0; i < 2; i++)
-        assert_gt(pose_of(&s.sites[i], BLOCK_PART).p.x, -0.045);
+    for (uint32_t i = 0; i < 2; i++) assert_gt(pose_of(&s.sites[i], BLOCK_PART).p.x, -0.045);
     /* the brick passes from the guest to the host, who lets go of the block for it */
     host->press = false;
     flr_test_sites_pass(&s, 0.1);
