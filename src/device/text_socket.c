@@ -199,17 +199,18 @@ static int take_frame(flr_text_socket *s, bool *more)
 int flr_text_socket_receive(flr_text_socket *s, int patience_ms, int wake)
 {
     const int64_t until = now_ms() + patience_ms;
-    for (;;) {
+    for (bool first = true;; first = false) {
         bool more = true;
         while (more) {
             const int taken = take_frame(s, &more);
             if (taken) return taken;
         }
         const int64_t left = until - now_ms();
+        if (left <= 0 && !first) return 0; /* also where frames that are no message never end */
         struct pollfd wait[2] = {{.fd = s->fd, .events = POLLIN}, {.fd = wake, .events = POLLIN}};
         const int ready = poll(wait, 2, left > 0 ? (int)left : 0);
         if (ready < 0 && errno == EINTR) continue;
-        if (ready <= 0 || (wait[1].revents && !wait[0].revents)) return ready < 0 ? -1 : 0;
+        if (ready <= 0 || wait[1].revents) return ready < 0 ? -1 : 0;
         const ssize_t got =
             recv(s->fd, s->bytes + s->used, FLR_TEXT_SOCKET_MAX + SPARE - s->used, 0);
         if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN)) return -1;

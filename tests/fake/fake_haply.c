@@ -12,7 +12,7 @@ int main(int argc, char **argv)
     if (!file || !haply_mock_begin(&mock, 0)) return 1;
     fprintf(file, "%u\n", mock.port);
     fclose(file);
-    for (double t = 0;; t += 0.002) {
+    for (double t = 0;; t += 0.02) {
         mock.x = 0.02 * sin(t);
         mock.z = 0.16 + 0.02 * cos(t);
         usleep(2000);

@@ -56,6 +56,12 @@ static bool answer(haply_mock *m, int fd)
     if (m->mood == HAPLY_SILENT) return true;
     if (m->mood == HAPLY_JUNK) return put(fd, "\xff\xff\xff\xff lots of junk", 17);
     if (m->mood == HAPLY_HUGE) return put(fd, huge, sizeof huge);
+    if (m->mood == HAPLY_PONGS) {
+        uint8_t pongs[2000];
+        for (size_t i = 0; i < sizeof pongs; i++) pongs[i] = i % 2 ? 0 : 0x8a;
+        while (m->mood == HAPLY_PONGS && put(fd, pongs, sizeof pongs)) m->pongs++;
+        return m->mood != HAPLY_PONGS;
+    }
     for (int i = 0; i < count; i++)
         if (!put_state(m, fd)) return false;
     m->answers++;

