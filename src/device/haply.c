@@ -26,8 +26,8 @@ enum {
     REPLY_MS = 100,  /* without an answer the command is sent again … */
     MAX_SILENT = 10, /* … so often, then the connection is made anew */
     RECONNECT_MS = 250,
-    NEWEST = 200,    /* messages that are passed over at most */
-    MAX_DEVICES = 64 /* of the service that are looked at */
+    NEWEST = 200,     /* messages that are passed over at most */
+    MAX_INVERSES = 64 /* of the service that are looked at */
 };
 
 /* what its arm reaches, in the frame of its body: a box within it */
@@ -99,7 +99,7 @@ static bool is_id(const char *id)
 static flr_look_at find_entry(flr_look_at root, const char *wanted, char id[ID_SIZE])
 {
     const flr_look_at list = flr_look_member(root, "inverse3");
-    for (size_t i = 0; i < MAX_DEVICES; i++) {
+    for (size_t i = 0; i < MAX_INVERSES; i++) {
         const flr_look_at entry = flr_look_element(list, i);
         if (!entry.at) return entry;
         if (!flr_look_word(flr_look_member(entry, "device_id"), id, ID_SIZE) || !is_id(id))
