@@ -104,7 +104,7 @@ waits '127.0.0.1:' "$scratch/odd"
 expect 1 timeout 300 "$feeler" join "$(cat "$scratch/odd")" --token-file token --no-devices --port 0
 says 'runs another version of feeler: sessions need the same on all sides'
 empty "$scratch/crowd"
-"$build_dir/tests/odd_peer" crowd "$address" 30 >"$scratch/crowd" 2>&1 &
+"$build_dir/tests/odd_peer" crowd "$address" 62 >"$scratch/crowd" 2>&1 &
 pids[crowd]=$!
 waits 'all are in' "$scratch/crowd"
 expect 1 timeout 300 "$feeler" join "$address" --token-file token --no-devices --port 0

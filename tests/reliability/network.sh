@@ -28,8 +28,11 @@ bounds=(--latency 250 --seconds-to-answer 1)
 # sanitizers slow the controller down several times
 [ "$sanitized" = yes ] && bounds=(--seconds-to-answer 60)
 
-feeler make ball --out ball --quiet || { echo "network: no scene to serve: NOT HELD"; exit 1; }
-scene=$(realpath ball/scene.json)
+# a scene with joints and rigid groups, a device that moves a hand, and a file that changes now and then
+feeler make cabinet --out scene --quiet || { echo "network: no scene to serve: NOT HELD"; exit 1; }
+device=(--no-devices)
+[ ! -f "$build_dir/examples/plugin/my_device.so" ] || device=(--device my_device)
+export FEELER_DEVICES=$build_dir/examples/plugin
 # a kit brings a certificate along
 if [ -f "$build_dir/tests/network.crt" ]; then
   cp "$build_dir/tests/network.crt" cert.pem && cp "$build_dir/tests/network.key" key.pem
@@ -41,14 +44,29 @@ fi
 stop_servers() { for file in "$scratch"/here/*/pid; do [ ! -f "$file" ] || kill "$(cat "$file")" 2>/dev/null; done; }
 cleanups+=(stop_servers)
 
+# change FILE PID: it is cut off, and whole again, for as long as the process runs
+change() {
+  cp "$1" "$1.whole" && head -c $(($(stat -c %s "$1") / 2)) "$1" >"$1.half"
+  while kill -0 "$2" 2>/dev/null; do
+    for state in half whole; do
+      cp "$1.$state" "$1.next" && mv "$1.next" "$1"
+      sleep 0.5
+    done
+  done
+}
+
 # one KIND JOB COUNT: a controller and its clients; the result in KIND-JOB/, its exit status in KIND-JOB/code
 one() {
-  local kind=$1 job=$2 count=$3 folder=$PWD/$1-$2 tls=() server port code ended
+  local kind=$1 job=$2 count=$3 folder=$PWD/$1-$2 tls=() server port code ended scene changer
+  cp -r scene "$folder/scene"
+  scene=$(realpath "$folder/scene/scene.json")
   [ "$kind" = tls ] && tls=(--tls-cert cert.pem --tls-key key.pem)
-  HOME=$folder/home feeler serve "$scene" --port 0 --no-devices --every-frame --recordings "$folder/recordings" "${tls[@]}" >"$folder/serve.out" 2>"$folder/serve.err" &
+  HOME=$folder/home feeler serve "$scene" --port 0 "${device[@]}" --watch --every-frame --recordings "$folder/recordings" "${tls[@]}" >"$folder/serve.out" 2>"$folder/serve.err" &
   server=$!
   echo "$server" >"$folder/pid"
   waits "is loaded" "$folder/serve.out"
+  change "$folder/scene/foot.stl" "$server" &
+  changer=$!
   port=$(sed -nE 's,.*://[^:]*:([0-9]+)/.*,\1,p' "$folder/serve.out")
   # every controller has cases of its own
   "$network" "$port" "$server" --seed "$seed" --first $((job * 1000000000)) --connections "$count" --messages "$count" --minutes "$minutes" \
@@ -60,6 +78,7 @@ one() {
   await gone || kill -9 "$server"
   wait "$server"
   ended=$?
+  wait "$changer"
   rm "$folder/pid"
   [ "$code" = 0 ] && [ "$ended" != 0 ] && { code=1; echo "feeler serve ended with $ended" >>"$folder/result.txt"; tail -n 40 "$folder/serve.err" >>"$folder/result.txt"; }
   [ "$ended" -gt 128 ] && tail -n 60 "$folder/serve.err" >>"$folder/result.txt"
