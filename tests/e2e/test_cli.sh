@@ -338,7 +338,7 @@ json '.rows[0].compute_us.p50 <= .rows[0].compute_us.max'
 
 # ---- bench serve: a whole controller, viewers in a process of their own ----
 expect 0 feeler bench serve --divide 40 --repeat 1 --json
-json '(.rows | length) == 8 and ([.rows[] | .frames > 0 and .points > 0] | all)'
+json '(.rows | length) == 9 and ([.rows[] | .frames > 0 and .points > 0] | all)'
 json '.scene == "bay" and .rows[0].p99_growth_percent == 0'
 
 # ---- bench collaboration ----
