@@ -62,7 +62,7 @@ expect() {
 
 # says/tells REGEX: standard error / standard output of the last run
 says() { if grep -qiE -- "$1" "$scratch/err"; then pass; else fail "$ran: stderr lacks /$1/"; head -c 600 "$scratch/err"; fi; }
-tells() { if grep -qiE -- "$1" "$scratch/out"; then pass; else fail "$ran: stdout lacks /$1/"; head -c 600 "$scratch/out"; fi; }
+tells() { if grep -qiE -- "$1" "$scratch/out"; then pass; else fail "$ran: stdout lacks /$1/"; head -c 600 "$scratch/out"; echo; tail -n +2 "$scratch/out" | tail -c 1200; fi; }
 silent_out() { if [ -s "$scratch/out" ]; then fail "$ran: stdout is not empty"; head -c 300 "$scratch/out"; else pass; fi; }
 silent_err() { if [ -s "$scratch/err" ]; then fail "$ran: stderr is not empty"; head -c 300 "$scratch/err"; else pass; fi; }
 # json FILTER: standard output is one JSON document for which the jq filter is true

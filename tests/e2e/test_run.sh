@@ -178,7 +178,7 @@ expect 1 feeler report a.mcap --out a.html --clearance 5mm
 tells 'fail: required clearance 5 mm'
 grep -q 'class="verdict fail"' a.html && pass || fail "the page does not say fail"
 grep -qE '(src|href)="(https?:|/|[a-z]+\.)' a.html && fail "the page needs other files" || pass
-[ "$(grep -c 'data:image/png;base64' a.html)" = 4 ] && pass || fail "not four pictures"
+[ "$(grep -c 'data:image/png;base64' a.html)" = 4 ] && pass || fail "not four pictures: the nearest place from nearby, start, nearest, end"
 for words in Summary 'Clearance along the way' 'Force and torque' Contacts Timing Conditions 'surfaces that meet' 'builtin:aggressive'; do
   grep -q "$words" a.html && pass || fail "the page lacks $words"
 done
