@@ -115,6 +115,7 @@ static void send_clearance(flr_client_session *session, uint32_t request,
     answer.as.clearance.known = c->known;
     answer.as.clearance.distance = c->distance;
     answer.as.clearance.error = c->error;
+    answer.as.clearance.frame = c->frame;
     flr_client_session_send(session, &answer);
 }
 

@@ -176,6 +176,7 @@ typedef struct flr_engine_clearance {
     bool exact;              /* from triangles */
     bool known;              /* exact, and there is another: then */
     double distance, error;  /* … metres, with a sign, and by how much it may be off */
+    uint64_t frame;          /* of the loop: the parts stand as they did after it */
 } flr_engine_clearance;
 
 /* A place of a part that is to be measured; metres, world. */

@@ -156,7 +156,7 @@ flr_result flr_engine_clearance_ask(flr_engine *e, flr_part_id part, flr_part_id
                         member->name);
     if (flr_same_part(part, other))
         return flr_fail(error, FLR_BAD_ARGUMENT, "a part has no distance to itself");
-    flr_engine_view(e);
+    const uint64_t frame = flr_engine_view(e)->frame;
     clearance_job *c = calloc(1, sizeof *c);
     if (!c || !take_setting(e, part.index, other.index, !exact, &c->at)) {
         free(c);
@@ -170,7 +170,8 @@ flr_result flr_engine_clearance_ask(flr_engine *e, flr_part_id part, flr_part_id
                                       .other = FLR_NO_PART_ID,
                                       .lower = INFINITY,
                                       .upper = INFINITY,
-                                      .exact = exact};
+                                      .exact = exact,
+                                      .frame = frame};
     c->job.quick = true;
     c->job.work = clearance_work;
     c->job.done = clearance_done;

@@ -21,6 +21,13 @@ interface Exact {
   name: string;
 }
 
+/** an answer, and the frame whose poses it is about */
+interface Answer extends Exact {
+  frame: number;
+  from: Vec3;
+  to: Vec3;
+}
+
 /** the nearest of a state that is about what is held, else about the selected part */
 export function gap_of(state: message_state, selected: number): gap_state | null {
   const held = state.hands.filter((hand) => hand.held !== NONE).map((hand) => hand.held);
@@ -34,6 +41,7 @@ export class Clearance {
   private readout = by_id('clearance-value');
   private note = by_id('exact-value');
   private asked_for: Exact | null = null;
+  private early: Answer | null = null; // for a frame that the page does not show yet
   private rest = new Rest();
   private moved_at = 0;
   private asked = false; // for where the parts stand now
@@ -66,9 +74,8 @@ export class Clearance {
       // what moved meanwhile is somewhere else
       if (answer.name !== 'clearance' || this.model.selected !== part || !this.asked) return;
       this.slow ||= performance.now() - began > SLOW_MS;
-      const { known, distance, error, from, to, other } = answer.body;
-      this.asked_for = { distance: known ? distance : Infinity, error, name: this.model.parts.get(other)?.name ?? '' };
-      if (known) this.draw(from, to, distance);
+      const { known, distance, error, from, to, other, frame } = answer.body;
+      this.early = { distance: known ? distance : Infinity, error, name: this.model.parts.get(other)?.name ?? '', frame, from, to };
       this.changed.emit();
     } catch (error) {
       if (asked) this.notices.failed(error);
@@ -81,10 +88,20 @@ export class Clearance {
     this.overlays.set_gap(from, to, distance < 0);
   }
 
+  /** Shows an answer as soon as the page shows its frame: answers overtake the states of a page that draws slowly. */
+  private take_answer(state: message_state): void {
+    const answer = this.early;
+    if (!answer || (state.frame < answer.frame && !this.model.replaying)) return;
+    this.early = null;
+    this.asked_for = answer;
+    if (Number.isFinite(answer.distance)) this.draw(answer.from, answer.to, answer.distance);
+    this.changed.emit();
+  }
+
   private forget(): void {
     this.moved_at = performance.now();
     this.asked = false;
-    this.asked_for = null;
+    this.asked_for = this.early = null;
     if (!this.live) this.overlays.hide_gap();
     this.changed.emit();
   }
@@ -115,6 +132,7 @@ export class Clearance {
     if (this.rest.moved(state, (part) => this.model.parts.get(part)?.voxel ?? 0)) this.forget();
     else if (!live && !this.asked && !this.slow && !this.asking && !this.model.replaying && now - this.moved_at > STOOD_MS && connection.state === 'open' &&
       this.model.parts.size > 1 && this.model.parts.get(selected)?.ready) void this.measure(false);
+    this.take_answer(state);
     const exact = live ?? this.asked_for;
     const pressed = state.contact_count > 0; // force acts, which begins before surfaces meet
     const meets = exact !== null && exact.distance <= 0;

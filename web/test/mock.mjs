@@ -337,7 +337,7 @@ class Client {
       if (!part) return 'there is no such part';
       const gap = mock.gap(part, part.T_world_part.p);
       const distance = Math.max(0, gap.distance);
-      this.send('clearance', { part: body.part, other: gap.other, lower: distance, upper: distance, from: gap.point, to: gap.point.map((v, k) => v - gap.normal[k] * distance), known: true, distance, error: 0 }, request);
+      this.send('clearance', { part: body.part, other: gap.other, lower: distance, upper: distance, from: gap.point, to: gap.point.map((v, k) => v - gap.normal[k] * distance), known: true, distance, error: 0, frame: mock.frame }, request);
       return false;
     },
     record_start(body, mock) {
