@@ -148,10 +148,15 @@ export async function click_part(page, name) {
     const place = await find_part(page, name);
     await page.mouse.click(place.x, place.y);
     // what the click changed is there after the next look, which was asked for before this one
-    await page.evaluate(() => new Promise((done) => window.requestAnimationFrame(() => window.requestAnimationFrame(done))));
+    await pictures(page);
     if ((await page.evaluate(() => window.feeler.selected)) === (await part_of(page, name)).part) return place;
   }
   throw new Error(`'${name}' cannot be selected`);
+}
+
+/** waits until the page has drawn twice: what came before the call is then handled */
+export async function pictures(page) {
+  await page.evaluate(() => new Promise((done) => window.requestAnimationFrame(() => window.requestAnimationFrame(done))));
 }
 
 /** waits until the controller has the hand where this page has put it */
