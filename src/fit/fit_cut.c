@@ -19,8 +19,11 @@ enum {
     AHEAD = 24        /* triangles looked at for one that hangs on nothing */
 };
 
+/* of the next axes but one: in a direction that no plane of a part is likely to have */
+static const float TILT[2] = {0.011f, 0.0037f};
+
 typedef struct item {
-    float key[AXES]; /* the middle relative to that of the part; the unit normal */
+    float key[AXES]; /* where it is relative to the middle of the part; the unit normal */
     uint32_t triangle;
 } item;
 
@@ -37,6 +40,19 @@ typedef struct fit_cutting {
     uint32_t cut_count[PIECES];
 } fit_cutting;
 
+/* The middle of the longest side: the same for both halves of a quadrilateral, however long and thin that is. Middles of thin
+ * triangles lie in two rows, a third of their length apart; halves between these rows would tear all pairs apart. */
+static flr_vec3 middle_of_longest(const flr_vec3 p[3])
+{
+    int longest = 0;
+    double most2 = -1;
+    for (int i = 0; i < 3; i++) {
+        const double length2 = flr_vec3_length2(flr_vec3_sub(p[(i + 1) % 3], p[i]));
+        if (length2 > most2) most2 = length2, longest = i;
+    }
+    return flr_vec3_lerp(p[longest], p[(longest + 1) % 3], 0.5);
+}
+
 static flr_result make_items(void *context, size_t piece, unsigned worker)
 {
     (void)worker;
@@ -47,7 +63,7 @@ static flr_result make_items(void *context, size_t piece, unsigned worker)
     for (uint64_t i = n * piece / PIECES; i < n * (piece + 1) / PIECES; i++) {
         flr_vec3 p[3];
         for (int k = 0; k < 3; k++) p[k] = flr_vec3_sub(m->vertices[m->triangles[i].v[k]], middle);
-        const flr_vec3 c3 = flr_vec3_scale(flr_vec3_add(p[0], flr_vec3_add(p[1], p[2])), 1.0 / 3);
+        const flr_vec3 c3 = middle_of_longest(p);
         const flr_vec3 normal =
             flr_vec3_normalize(flr_vec3_cross(flr_vec3_sub(p[1], p[0]), flr_vec3_sub(p[2], p[0])));
         c->items[i] = (item){{(float)c3.x, (float)c3.y, (float)c3.z, (float)normal.x,
@@ -81,19 +97,26 @@ static void swap(item *a, item *b)
     *b = t;
 }
 
+/* Where an item is along an axis; a little along the others, too. Many triangles of a part made by machines are at the same place
+ * along an axis, but for rounding: halves of these are not to be thrown together at random. */
+static float place_along(const item *x, int axis)
+{
+    return x->key[axis] + TILT[0] * x->key[(axis + 1) % 3] + TILT[1] * x->key[(axis + 2) % 3];
+}
+
 /* Puts the `first` lowest along an axis first (Hoare's selection). */
 static void select_lower(item *items, uint32_t count, int axis, uint32_t first)
 {
     int64_t low = 0, high = (int64_t)count - 1;
     const int64_t middle = first;
     while (low < high) {
-        const float a = items[low].key[axis], b = items[high].key[axis],
-                    c = items[(low + high) / 2].key[axis];
+        const float a = place_along(&items[low], axis), b = place_along(&items[high], axis),
+                    c = place_along(&items[(low + high) / 2], axis);
         const float pivot = a < b ? (b < c ? b : a < c ? c : a) : (a < c ? a : b < c ? c : b);
         int64_t i = low, j = high;
         while (i <= j) {
-            while (items[i].key[axis] < pivot) i++;
-            while (items[j].key[axis] > pivot) j--;
+            while (place_along(&items[i], axis) < pivot) i++;
+            while (place_along(&items[j], axis) > pivot) j--;
             if (i <= j) swap(&items[i++], &items[j--]);
         }
         if (middle <= j)

@@ -314,7 +314,7 @@ static void bounds_hold(void **state)
         print_message("of %u of %u entries bounds are known after a way\n", t.sure, t.all);
         assert_gt(t.sure * 10, t.all * 7);
         if (kind == 1) assert_gt(t.curves, 100);
-        if (kind == 1) assert_gt(t.close * 8, t.curves);
+        if (kind == 1) assert_gt(t.close * 16, t.curves);
         end(&p);
         flr_test_shape_free(&a);
         flr_test_shape_free(&b);
