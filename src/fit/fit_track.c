@@ -12,14 +12,21 @@
 #include "fit/fit_query.h"
 
 enum { LISTED_PER_PATCH = 24 /* of the lists for each patch of either part */, SUSPECTS_FIRST = 4 };
-static const double MARGIN = 0.8; /* of the mean radius of patches */
+static const double MARGIN = 0.5; /* of the mean width of patches */
 
 /* ---- memory ---- */
 
-static double mean_radius(const flr_fit *fit)
+/* metres: of square patches that are as large. Slender ones have many neighbours across, so that what a list holds grows fast with
+ * its margin; little would be gained by one as long as they are. */
+static double mean_width(const flr_fit *fit)
 {
     double sum = 0;
-    for (uint32_t i = 0; i < fit->counts.patches; i++) sum += (double)fit->patches[i].radius;
+    for (uint32_t i = 0; i < fit->counts.patches; i++) {
+        const flr_fit_patch *p = &fit->patches[i];
+        sum += fmax(0.5 * sqrt(((double)p->high[1] - (double)p->low[1]) *
+                               ((double)p->high[2] - (double)p->low[2])),
+                    0.1 * (double)p->radius);
+    }
     return sum / fit->counts.patches;
 }
 
@@ -41,7 +48,7 @@ bool flr_fit_create_lists(flr_fit_pair *pair)
     bool ok = true;
     l->capacity = (uint32_t)fmin((double)all / FLR_FIT_GROUPS + 64, 1 << 24);
     const size_t entries = (size_t)FLR_FIT_GROUPS * l->capacity;
-    l->margin = MARGIN * fmin(mean_radius(pair->parts[0]), mean_radius(b));
+    l->margin = MARGIN * fmin(mean_width(pair->parts[0]), mean_width(b));
     l->entries = take(pair, &ok, entries, sizeof *l->entries);
     l->suspects = take(pair, &ok, entries, sizeof *l->suspects);
     l->sure = take(pair, &ok, entries, sizeof *l->sure);
