@@ -161,7 +161,10 @@ static flr_result add_file(import_block *b, size_t file, size_t *groups, size_t 
     flr_axis up = b->def->up != FLR_AXIS_NONE ? b->def->up : flr_assembly_likely_up(a);
     flr_pose T_world_file = {.q = flr_axis_upright(up)};
     char stem[NAME_BYTES + 1];
-    stem_of(b->def->files[file], stem);
+    if (b->def->name)
+        flr_text_copy(stem, sizeof stem, b->def->name);
+    else
+        stem_of(b->def->files[file], stem);
     size_t root = SIZE_MAX;
     if (parents && group_of && own_group(b, file)) {
         root = (*groups)++;

@@ -11,7 +11,8 @@ typedef struct flr_scene_import_def {
     flr_env *env;
     const char *const *files; /* [file_count], at least one, of any format that feeler reads */
     size_t file_count;
-    const char *out; /* the scene file; "plan.json" gets its meshes in "plan_parts" beside it */
+    const char *name; /* of what has none in its file; NULL: the file's, without its ending */
+    const char *out;  /* the scene file; "plan.json" gets its meshes in "plan_parts" beside it */
     const char
         *move; /* patterns, separated by commas: these parts can be picked up; NULL: none given */
     const char *fix; /* patterns: these cannot; NULL: none given */

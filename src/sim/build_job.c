@@ -1,6 +1,11 @@
 /* how jobs make parts: colours, sizes of voxels, voxels with progress, and putting them into the cache */
 #include "sim/build_job.h"
 
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -139,6 +144,16 @@ static void store_drop(flr_job *job)
 {
     flr_shape_release(((store_job *)job)->shape);
     free(job);
+}
+
+void flr_build_job_name_upload(char *message, size_t size, const char *file, const char *name)
+{
+    const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file;
+    const char *at = strstr(message, base);
+    char rest[FLR_ERROR_MESSAGE_SIZE];
+    if (!at) return;
+    flr_text_copy(rest, sizeof rest, at + strlen(base));
+    snprintf(message, size, "%s%s", name, rest);
 }
 
 /* Nothing is wrong with the part, but perhaps with the disk: whoever looks after the machine wants to know. */

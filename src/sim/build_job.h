@@ -30,6 +30,9 @@ typedef struct flr_build_job_progress {
 flr_result flr_build_job_shape(const flr_maker *maker, flr_mesh_asset *mesh, double voxel,
                                bool hollow, flr_build_job_progress *progress, flr_shape **shape,
                                flr_error *error);
+/* A sentence about a file, such as an upload's, names the part instead: who sent it knows no folder of the controller. Up to the
+ * file's name all of it gives way to `name`; a sentence that does not name the file stays. */
+void flr_build_job_name_upload(char *message, size_t size, const char *file, const char *name);
 /* For `options` of reading: whether a job shall go on. */
 bool flr_build_job_goes_on(void *job);
 

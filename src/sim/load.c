@@ -103,6 +103,7 @@ static flr_result import_file(load_job *l, flr_error *error)
     flr_scene_import_def def = {.env = l->maker.env,
                                 .files = &file,
                                 .file_count = 1,
+                                .name = l->remove[0] ? l->label : NULL,
                                 .out = out,
                                 .up = l->up,
                                 .move = l->moves,
@@ -195,6 +196,8 @@ static void read_work(load_job *l)
     flr_error *error = &job->error;
     job->result = make_scenario(l, error);
     if (job->result == FLR_OK) job->result = import_file(l, error);
+    if (job->result != FLR_OK && l->remove[0])
+        flr_build_job_name_upload(error->message, sizeof error->message, l->origin, l->label);
     if (job->result == FLR_OK)
         job->result = flr_scene_read(l->maker.env, l->path, &l->scene, error);
     if (job->result == FLR_OK) job->result = flr_setup_hash_scene(l->scene, l->hash, error);
@@ -407,15 +410,20 @@ static flr_result append_parts(flr_engine *e, load_job *l, flr_error *error)
 /* What a CAD file had to leave out is reported, line by line. */
 static void tell_notes(flr_engine *e, load_job *l)
 {
-    enum { MAX_TOLD = 5 };
+    enum { MAX_TOLD = 50 };
     uint32_t count = 0;
     for (char *line = l->notes, *end; line && *line; line = end, count++) {
         end = strchr(line, '\n');
         if (end) *end++ = 0;
-        const char *slash = strrchr(line, '/');
-        if (count < MAX_TOLD)
-            flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_NO_PART_ID, FLR_NO_HAND_ID, "%s",
-                            slash ? slash + 1 : line);
+        if (count >= MAX_TOLD) continue;
+        char sentence[FLR_ERROR_MESSAGE_SIZE];
+        flr_text_copy(sentence, sizeof sentence, line);
+        const char *slash = strrchr(l->origin, '/');
+        flr_build_job_name_upload(sentence, sizeof sentence, l->origin,
+                                  l->remove[0] ? l->label
+                                  : slash      ? slash + 1
+                                               : l->origin);
+        flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_NO_PART_ID, FLR_NO_HAND_ID, "%s", sentence);
     }
     if (count > MAX_TOLD)
         flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_NO_PART_ID, FLR_NO_HAND_ID,

@@ -16,7 +16,8 @@ typedef struct part_job {
     flr_mesh_options options;
     char name[FLR_ENGINE_NAME_SIZE], file[FLR_CACHE_PATH_SIZE];
     bool remove_file;
-    flr_mesh *mesh; /* given, or read from the file, or made of these: */
+    flr_mesh_report report; /* of the file */
+    flr_mesh *mesh;         /* given, or read from the file, or made of these: */
     flr_vec3 *vertices;
     flr_triangle *triangles;
     uint32_t vertex_count, triangle_count;
@@ -38,17 +39,6 @@ flr_engine_add_def flr_default_engine_add_def(void)
 {
     return (flr_engine_add_def){
         .colour = FLR_ENGINE_NONE, .T_world_part = flr_pose_identity(), .replaces = FLR_NO_PART_ID};
-}
-
-/* A sentence about an upload's file names the part instead: nobody who sent it knows that file, nor should. */
-static void name_upload(const part_job *p, flr_error *error)
-{
-    char rest[sizeof error->message];
-    const char *slash = strrchr(p->file, '/'), *file = slash ? slash + 1 : p->file;
-    const char *at = p->remove_file ? strstr(error->message, file) : NULL;
-    if (!at) return;
-    flr_text_copy(rest, sizeof rest, at + strlen(file));
-    flr_fail(error, error->code, "%s%s", p->name, rest);
 }
 
 static flr_result make_mesh(part_job *p, flr_error *error)
@@ -99,10 +89,12 @@ static void read_part(part_job *p)
     if (!p->mesh) {
         flr_job_progress(job, 0, "%s: reading", p->name);
         job->result =
-            flr_mesh_open(p->maker.env, p->file, &p->options, &p->mesh, NULL, &job->error);
+            flr_mesh_open(p->maker.env, p->file, &p->options, &p->mesh, &p->report, &job->error);
         if (p->remove_file) flr_path_remove(p->maker.env, p->file, NULL);
         if (job->result != FLR_OK) {
-            name_upload(p, &job->error);
+            if (p->remove_file)
+                flr_build_job_name_upload(job->error.message, sizeof job->error.message, p->file,
+                                          p->name);
             return;
         }
     }
@@ -150,6 +142,23 @@ static void name_part(const flr_engine *e, flr_part_entry *m)
         snprintf(m->name, sizeof m->name, "%.240s %u", base, n);
 }
 
+/* What of a file is not in the scene. */
+static void tell_left_out(flr_engine *e, const part_job *p)
+{
+    const flr_mesh_report *r = &p->report;
+    flr_part_id part = flr_engine_part_id(e, p->member.part);
+    unsigned long long faces = r->faces_skipped,
+                       triangles = r->dropped_nonfinite + r->dropped_malformed;
+    if (faces)
+        flr_engine_news(e, FLR_WIRE_EVENT_WARNING, part, FLR_NO_HAND_ID,
+                        "%s: %llu face%s cannot be meshed and %s left out", p->member.name, faces,
+                        faces == 1 ? "" : "s", faces == 1 ? "is" : "are");
+    if (triangles)
+        flr_engine_news(e, FLR_WIRE_EVENT_WARNING, part, FLR_NO_HAND_ID,
+                        "%s: %llu damaged triangle%s left out; the first: %s", p->member.name,
+                        triangles, triangles == 1 ? " is" : "s are", r->first_trouble);
+}
+
 /* The mesh of a new part was read. */
 static void take_part(flr_engine *e, part_job *p)
 {
@@ -166,6 +175,7 @@ static void take_part(flr_engine *e, part_job *p)
     e->altered = true;
     flr_engine_set_voxel(e);
     flr_engine_tell_part(e, flr_part_list_find(&e->members, p->member.part));
+    tell_left_out(e, p);
     if (p->chosen.voxel > 0)
         flr_engine_news(e, FLR_WIRE_EVENT_NOTE, flr_engine_part_id(e, p->member.part),
                         FLR_NO_HAND_ID, "%s", p->chosen.sentence);

@@ -20,6 +20,9 @@ cat "$scratch/out"
 [ "$code" = 77 ] && finish
 if [ "$code" = 0 ]; then pass; else fail "the page (exit $code)"; grep -v 'ERROR:dbus' "$scratch/err" | head -c 1500; fi
 tells 'checks passed, 0 failed'
+models=${FLR_MODELS_DIR:-$source_dir/../shared/models}
+expect 0 node "$source_dir/web/test/files.mjs" --feeler "$feeler" "${cad[@]}" --models "$models"
+tells 'checks passed, 0 failed'
 expect 0 node "$source_dir/web/test/gaps.mjs" --feeler "$feeler"
 tells 'checks passed, 0 failed'
 expect 0 node "$source_dir/web/test/way.mjs" --feeler "$feeler"

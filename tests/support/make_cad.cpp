@@ -7,6 +7,9 @@
 //   block.iges      the block, in millimetres
 //   ball.brep       the ball
 //   mirrored.brep   a compound: the block, and the block mirrored at the plane x = 0
+//   endless.brep    a compound: the block, and a plane without an edge, which cannot be meshed
+//   203.step, 242.step   the assembly as AP203 and AP242
+#include <BRepBuilderAPI_MakeFace.hxx>
 #include <BRepBuilderAPI_Transform.hxx>
 #include <BRepPrimAPI_MakeBox.hxx>
 #include <BRepPrimAPI_MakeSphere.hxx>
@@ -15,6 +18,7 @@
 #include <IGESControl_Writer.hxx>
 #include <Interface_Static.hxx>
 #include <STEPCAFControl_Writer.hxx>
+#include <STEPControl_Controller.hxx>
 #include <TDataStd_Name.hxx>
 #include <TDocStd_Document.hxx>
 #include <TopoDS_Compound.hxx>
@@ -23,11 +27,13 @@
 #include <XCAFDoc_ShapeTool.hxx>
 #include <gp_Ax1.hxx>
 #include <gp_Ax2.hxx>
+#include <gp_Pln.hxx>
 
 #include <cstdio>
 #include <string>
 
-static bool write_assembly(const std::string &path, const char *unit)
+static bool write_assembly(const std::string &path, const char *unit,
+                           const char *schema = "AP214IS")
 {
     Handle(TDocStd_Document) document;
     XCAFApp_Application::GetApplication()->NewDocument("BinXCAF", document);
@@ -48,6 +54,8 @@ static bool write_assembly(const std::string &path, const char *unit)
     tool->AddComponent(gearbox, ball, TopLoc_Location(up));
     tool->UpdateAssemblies();
 
+    STEPControl_Controller::Init();
+    Interface_Static::SetCVal("write.step.schema", schema); // a writer begins with it
     STEPCAFControl_Writer writer;
     Interface_Static::SetCVal("write.step.unit", unit);
     return writer.Transfer(document) && writer.Write(path.c_str()) == IFSelect_RetDone;
@@ -64,7 +72,9 @@ int main(int count, char **arguments)
     IGESControl_Writer iges("MM", 1);
     bool ok =
         write_assembly(folder + "/assembly.step", "MM") &&
-        write_assembly(folder + "/inch.step", "INCH") && iges.AddShape(block) &&
+        write_assembly(folder + "/inch.step", "INCH") &&
+        write_assembly(folder + "/203.step", "MM", "AP203") &&
+        write_assembly(folder + "/242.step", "MM", "AP242DIS") && iges.AddShape(block) &&
         iges.Write((folder + "/block.iges").c_str()) &&
         BRepTools::Write(BRepPrimAPI_MakeSphere(12.5).Shape(), (folder + "/ball.brep").c_str());
 
@@ -76,5 +86,12 @@ int main(int count, char **arguments)
     builder.Add(pair, block);
     builder.Add(pair, BRepBuilderAPI_Transform(block, mirror, Standard_True).Shape());
     ok = ok && BRepTools::Write(pair, (folder + "/mirrored.brep").c_str());
+
+    TopoDS_Compound endless;
+    builder.MakeCompound(endless);
+    builder.Add(endless, block);
+    builder.Add(endless,
+                BRepBuilderAPI_MakeFace(gp_Pln(gp_Pnt(0, 0, 40), gp_Dir(0, 0, 1))).Shape());
+    ok = ok && BRepTools::Write(endless, (folder + "/endless.brep").c_str());
     return ok ? 0 : 1;
 }

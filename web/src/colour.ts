@@ -41,6 +41,14 @@ export function to_linear(value: number): number {
   return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
 }
 
+const DARKEST = 0.16;
+
+/** as it is drawn: black parts, which CAD files are full of, keep enough light to show their shape */
+export function drawn_rgb(colour: number): [number, number, number] {
+  const own = rgb(colour), lack = DARKEST - Math.max(...own);
+  return lack > 0 ? [own[0] + lack, own[1] + lack, own[2] + lack] : own;
+}
+
 export function rgb(colour: number): [number, number, number] {
   return [((colour >> 16) & 255) / 255, ((colour >> 8) & 255) / 255, (colour & 255) / 255];
 }

@@ -25,6 +25,9 @@ export class Dragging {
   /** movable part under the pointer */
   hover: number = NONE;
   readonly changed = new Signal<void>();
+  /** somebody tries to drag a fixed part, for the first time */
+  readonly fixed = new Signal<number>();
+  private explained = new Set<number>();
   /** its sticks have to be looked at: they say nothing by themselves */
   gamepad_there = false;
   private drag: Drag | null = null;
@@ -109,7 +112,10 @@ export class Dragging {
     this.pointer.y = event.clientY;
     this.pointer.inside = true;
     this.moved = true;
-    if (!this.drag) return;
+    if (!this.drag) {
+      this.explain(event);
+      return;
+    }
     event.stopImmediatePropagation();
     if (this.second) {
       this.gesture();
@@ -122,6 +128,15 @@ export class Dragging {
     if (event.shiftKey) this.drag.turn(ray, view, dx * TURN_RAD * share, dy * TURN_RAD * share);
     else this.drag.move(ray, view, share);
     this.hand.move(this.drag.pose);
+  }
+
+  /** why a part that is dragged stays where it is: said once of each */
+  private explain(event: PointerEvent): void {
+    const { clicked } = this;
+    if (!clicked || !(event.buttons & 1) || this.explained.has(clicked.part) || this.model.movable(clicked.part)) return;
+    if (Math.hypot(event.clientX - clicked.x, event.clientY - clicked.y) < TAP_PIXELS) return;
+    this.explained.add(clicked.part);
+    this.fixed.emit(clicked.part);
   }
 
   /** a second finger, beside a held part; false: there is one already */
@@ -309,14 +324,19 @@ export class Dragging {
       return;
     }
     const axis = (number: number) => {
-      const value = pad.axes[number] ?? 0;
+      const value = within(pad.axes[number]);
       return Math.abs(value) < DEAD ? 0 : value * Math.abs(value);
     };
-    const trigger = (number: number) => pad.buttons[number]?.value ?? 0;
+    const trigger = (number: number) => within(pad.buttons[number]?.value);
     const move: Vec3 = [axis(0), -axis(1), trigger(7) - trigger(6)];
     const turns: Vec3 = [axis(2), -axis(3), trigger(5) - trigger(4)];
     if ([...move, ...turns].some((value) => value)) this.shift(this.pad_pose, move, turns, 1.6 * seconds);
   }
+}
+
+/** what a driver says, if it is a number from -1 to 1: anything else is no push */
+function within(value: number | undefined): number {
+  return value !== undefined && Math.abs(value) <= 1 ? value : 0;
 }
 
 /** right, up, forward */

@@ -7,6 +7,7 @@ import type { Model } from './model.ts';
 import type { Notices } from './notices.ts';
 import { upright, type Quat, type Up } from './pose.ts';
 import { NONE, part_kind, type Vec3 } from './protocol.mjs';
+import { Signal } from './signal.ts';
 import { bytes as show_bytes, digits, metres } from './units.ts';
 import { t } from './texts.ts';
 
@@ -20,6 +21,10 @@ export class Files {
   private chosen = 0;
   private unit = ''; // chosen last
   private has_fixed = false; // also when it is still on its way
+  /** all of it is at the controller, whose job makes a part of it; `part` gets it in place of its own mesh */
+  readonly sent = new Signal<{ job: number; file: File; answers: Answers; part: number }>();
+  /** it did not get there */
+  readonly failed = new Signal<{ file: File; answers: Answers; part: number; reason: string }>();
 
   constructor(private readonly model: Model, private readonly eye: Eye, private readonly notices: Notices) {
     model.on_scene.on(() => (this.has_fixed = false));
@@ -68,12 +73,24 @@ export class Files {
       if (!answers) return; // cancelled: the rest is not asked about either
       if (answers.all) alike.set(ending, answers);
       this.has_fixed ||= answers.kind === part_kind.PART_STATIC;
-      try {
-        await this.send(file, answers);
-      } catch (error) {
-        this.notices.failed(error);
-      }
+      await this.again(file, answers);
     }
+  }
+
+  /** sends a file with these answers */
+  async again(file: File, answers: Answers, part: number = NONE): Promise<void> {
+    try {
+      await this.send(file, answers, part);
+    } catch (error) {
+      this.notices.failed(error);
+      this.failed.emit({ file, answers, part, reason: error instanceof Error ? error.message : String(error) });
+    }
+  }
+
+  /** asks for other answers, and sends it */
+  async ask_again(file: File): Promise<void> {
+    const answers = await this.ask(file, 1, [file]);
+    if (answers) await this.again(file, answers);
   }
 
   /** asks for a file that takes the place of a part's own; all else of the part stays */
@@ -93,11 +110,7 @@ export class Files {
   private async send_revision(file: File, part: number): Promise<void> {
     const size = await size_of_file(file);
     const unit = states_unit(file.name) ? 0 : metres(this.unit || likely_unit(size));
-    try {
-      await this.send(file, { all: false, unit, kind: part_kind.PART_STATIC, voxel: 0, turn: [1, 0, 0, 0], assembly: false, place: [0, 0, 0] }, part);
-    } catch (error) {
-      this.notices.failed(error);
-    }
+    await this.again(file, { all: false, unit, kind: part_kind.PART_STATIC, voxel: 0, turn: [1, 0, 0, 0], assembly: false, place: [0, 0, 0] }, part);
   }
 
   private usable(file: File): boolean {
@@ -139,7 +152,8 @@ export class Files {
     by_id('file-at').hidden = true;
     for (const id of ['file-voxel-unit', 'file-at-unit']) by_id(id).textContent = this.model.unit;
     // the first thing in a scene is mostly what the others are taken out of
-    by_id<HTMLSelectElement>('file-kind').value = this.has_fixed ? 'movable' : 'static';
+    // of an assembly all but the largest part can move
+    by_id<HTMLSelectElement>('file-kind').value = this.has_fixed || (await places_parts(file)) ? 'movable' : 'static';
   }
 
   private async ask(file: File, number: number, of: File[]): Promise<Answers | null> {
@@ -188,10 +202,11 @@ export class Files {
       await last;
       if (stopped) return; // the controller throws away what is not ended, with the session
       const colour = answers.kind === part_kind.PART_STATIC ? FIXED : COLOURS[this.chosen++ % COLOURS.length]!;
-      await connection.make('upload_end', {
+      const job = await connection.make('upload_end', {
         upload, kind: answers.kind, colour, voxel: answers.voxel, assembly: answers.assembly, T_world_part: { p: answers.place, q: answers.turn },
         replaces: part !== NONE, part,
       });
+      this.sent.emit({ job, file, answers, part });
     } finally {
       row.remove();
     }
@@ -203,7 +218,14 @@ export function holds_parts(name: string): boolean {
   return /\.(step|stp|p21|iges|igs|gltf|glb|dae|3mf|fbx|x3d|brep|brp)$/i.test(name);
 }
 
-interface Answers {
+/** does a STEP file place parts in others? Of other formats nothing is known before they are read */
+async function places_parts(file: File): Promise<boolean> {
+  const MAX_READ = 32 * 1024 * 1024;
+  if (!/\.(step|stp|p21)$/i.test(file.name)) return false;
+  return /NEXT_ASSEMBLY_USAGE_OCCURRENCE/.test(await file.slice(0, MAX_READ).text());
+}
+
+export interface Answers {
   all: boolean; // the others of its kind, too
   unit: number; // metres in one of its coordinates; 0: as the file says
   kind: 0 | 1;

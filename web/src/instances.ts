@@ -1,7 +1,7 @@
 // Many parts of one shape, such as screws, are drawn at once: one call for all that look plain, instead of one for each. A part that is
 // held, coloured, glass or under the pointer is drawn by itself. Picking draws each part by itself, too.
 import { Color, InstancedBufferAttribute, InstancedMesh, LineSegments, type Group, type LineBasicMaterial, type Material, type Matrix4, type Object3D } from 'three';
-import { rgb } from './colour.ts';
+import { drawn_rgb } from './colour.ts';
 import type { PartObject, Shape } from './scene.ts';
 
 const LEAST = 4; // parts of a shape: fewer are not worth it
@@ -105,7 +105,7 @@ export class Instances {
     for (const line of batch.lines) line.count = members.length;
     if (same) return;
     const colour = new Color();
-    colours.forEach((value, k) => colour.setRGB(...rgb(value), 'srgb').toArray(first.instanceColor!.array, 3 * k));
+    colours.forEach((value, k) => colour.setRGB(...drawn_rgb(value), 'srgb').toArray(first.instanceColor!.array, 3 * k));
     first.instanceColor!.needsUpdate = true;
     batch.members = members;
     batch.colours = colours;

@@ -14,7 +14,9 @@ export function keyboard(dragging: Dragging, actions: Actions): void {
   window.addEventListener('keydown', (event) => {
     // somebody types a number, or a dialog is open: keys are theirs
     const target = event.target as HTMLElement | null;
-    if (target?.closest('input, select, textarea, dialog[open]')) return;
+    if (target?.closest('input:not([type=checkbox], [type=range]), select, textarea, dialog[open]')) return;
+    // a slider takes the keys that move it
+    if (target?.closest('input[type=range]') && /^(Arrow|Page|Home|End)/.test(event.key)) return;
     if (dragging.key_down(event)) {
       event.preventDefault();
       return;
@@ -25,8 +27,8 @@ export function keyboard(dragging: Dragging, actions: Actions): void {
       return;
     }
     if (event.ctrlKey || event.altKey || event.metaKey || event.repeat) return;
-    // a focused button, or the head of a card, takes the space bar itself
-    if (event.key === ' ' && target?.closest('button, summary, a')) return;
+    // a focused button, a check box, or the head of a card, takes the space bar itself
+    if (event.key === ' ' && target?.closest('button, summary, a, input')) return;
     const view = VIEWS[event.key];
     const action = KEYS[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (view) actions.view(view);

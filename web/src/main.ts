@@ -13,6 +13,7 @@ import { Feedback } from './feedback.ts';
 import { greatest_force, touches } from './felt.ts';
 import { Export } from './export.ts';
 import { FirstMinute } from './recent.ts';
+import { FailedFiles } from './failed_files.ts';
 import { Files } from './files.ts';
 import { GapMap } from './gap_map.ts';
 import { Gizmo } from './gizmo.ts';
@@ -23,12 +24,14 @@ import { StateRate } from './latency.ts';
 import { Loader } from './loader.ts';
 import { packing } from './meshes.ts';
 import { Measuring } from './measuring.ts';
+import { Messages } from './messages.ts';
 import { Model } from './model.ts';
 import { Notes } from './notes.ts';
 import { Notices } from './notices.ts';
 import { Overlays } from './overlays.ts';
 import { Overlaps } from './overlaps.ts';
 import { Beat, Pacer } from './pacer.ts';
+import { keep_opened_in_view } from './opened.ts';
 import { Panels } from './panels.ts';
 import { People } from './people.ts';
 import { Picker } from './pick.ts';
@@ -40,13 +43,14 @@ import { Proxies } from './proxies.ts';
 import { Recordings } from './replay.ts';
 import { Stage } from './scene.ts';
 import { SectionBox } from './section_box.ts';
+import { SectionHandles } from './section_handles.ts';
 import { SpaceMouse } from './spacemouse.ts';
 import type { Signal } from './signal.ts';
 import { Status } from './status.ts';
 import { Stillness } from './stillness.ts';
 import { Technical } from './technical.ts';
 import { Theme } from './theme.ts';
-import { language, set_language, translate } from './texts.ts';
+import { language, set_language, t, translate } from './texts.ts';
 import { take_token, TokenForm } from './token.ts';
 import { Tour } from './tour.ts';
 import { Uses } from './uses.ts';
@@ -82,7 +86,8 @@ async function main(): Promise<void> {
   new TokenForm(connection);
   const loader = new Loader(model, stage);
   const hand = new PageHand(model);
-  // the gizmo hears of a press before the parts behind it do
+  // the handles of a section and the gizmo hear of a press before the parts behind them do
+  const section_handles = new SectionHandles(canvas, stage, eye);
   const gizmo = new Gizmo(canvas, model, stage, eye, hand);
   const picker = new Picker(stage, eye, canvas);
   const callouts = new Callouts(stage, eye);
@@ -106,13 +111,15 @@ async function main(): Promise<void> {
   const plots = new Plots(by_id('plots'), model);
   const files = new Files(model, eye, notices);
   panels.tree.replace.on((part) => files.replace(part));
+  const failed_files = new FailedFiles(model, files, notices.failed);
+  const messages = new Messages(model);
   const uses = new Uses(model, stage, notices, panels.part_form, () => panels.tree.draw());
   const gap_map = new GapMap(model, stage, notices, () => panels.tree.chosen());
   const way_out = new WayOut(model, stage, eye, callouts, hand, dragging, notices, (parts) => panels.mark(parts));
   new SectionBox(stage, () => panels.place_section());
   new ChangedFiles(model, notices);
   const recordings = new Recordings(model, notices);
-  const exporting = new Export(canvas, model, notices, () => stage.renderer.render(stage.scene, eye.camera), () => recordings.play_again());
+  const exporting = new Export(canvas, model, notices, () => stage.draw(eye.camera), () => recordings.play_again());
   const people = new People(model, stage, eye);
   const status = new Status(model, stage);
   const spacemouse = new SpaceMouse(notices.failed);
@@ -122,6 +129,7 @@ async function main(): Promise<void> {
   new FirstMinute(model, notices, tour);
 
   hand.failed.on((sentence) => notices.toast(sentence, 'warning'));
+  dragging.fixed.on((part) => notices.toast(t('“{0}” is fixed: dragging it turns the view. To move it, click it and choose “movable” below it in the list.', model.parts.get(part)?.name || t('part {0}', part))));
   theme.changed.on((palette) => {
     stage.set_palette(palette);
     overlays.set_palette(palette);
@@ -214,6 +222,7 @@ async function main(): Promise<void> {
   });
   by_id('retry').addEventListener('click', () => connection.retry());
   keyboard(dragging, actions);
+  keep_opened_in_view(by_id('panel'));
 
   const technical = new Technical(model, () => resize());
   const resize = () => {
@@ -222,7 +231,7 @@ async function main(): Promise<void> {
     stage.renderer.setSize(box.clientWidth, box.clientHeight, false);
     eye.resize(box.clientWidth, box.clientHeight);
     // another size empties the canvas: where drawing is slow that would be seen
-    if (model.scene) stage.renderer.render(stage.scene, eye.camera);
+    if (model.scene) stage.draw(eye.camera);
   };
   new ResizeObserver(resize).observe(by_id('stage'));
   // in a narrow window the panel would hide the view
@@ -279,7 +288,7 @@ async function main(): Promise<void> {
     if (exporting.active) stage.sharpen(); // a video has one resolution
     else if (moving) stage.soften();
     else if (now - moved_at < 3 * pacer.mean || !stage.sharpen()) return;
-    stage.renderer.render(stage.scene, eye.camera);
+    stage.draw(eye.camera);
     drawn = { calls: stage.renderer.info.render.calls, triangles: stage.renderer.info.render.triangles };
     stillness.drawn();
     pacer.drawn(now);
@@ -293,6 +302,7 @@ async function main(): Promise<void> {
     if (hand.holding !== NONE) overlays.grips.set(hand.hand, hand.grip);
     if (!headset.active) eye.update();
     pointing.update();
+    spacemouse.update(now);
     dragging.update(seconds);
     const touched = new Set((model.state?.proxies ?? []).filter(touches).map((proxy) => proxy.part));
     stage.update(dragging.hover, touched, eye.distance);
@@ -301,6 +311,7 @@ async function main(): Promise<void> {
     proxies.update();
     people.update();
     gizmo.update();
+    section_handles.update();
     panels.update();
     technical.update();
     placement.update();
@@ -355,6 +366,10 @@ async function main(): Promise<void> {
       get joints() { return model.joints; },
       get gap_maps() { return gap_map.seen; },
       get way() { return { found: way_out.found, ...way_out.seen }; },
+      get section_handles() { return section_handles.places; },
+      get failed_files() { return failed_files.list.map(({ file, reason }) => ({ name: file.name, reason })); },
+      get files_ended() { return failed_files.ended; },
+      get messages() { return messages.list; },
       get clipped() { return stage.renderer.clippingPlanes.length; },
       get callouts() { return callouts.seen; },
       get overlaps() { return model.state?.overlaps ?? []; },

@@ -105,7 +105,8 @@ export class Notices {
       this.jobs.append(row);
     }
     entry.bar.value = job.fraction;
-    const said = is_expert() || plain(job.sentence) !== null ? job.sentence : t('preparing');
-    text(entry.line, `${job.name || 'job'}: ${said || (job.state === job_state.JOB_WAITING ? t('waiting') : t('working'))} · ${Math.round(100 * job.fraction)} %`);
+    const said = is_expert() || (plain(job.sentence) !== null && job.kind !== job_kind.JOB_MERGE) ? job.sentence : t('preparing');
+    const name = job.kind === job_kind.JOB_MERGE ? t('fixed parts') : job.name || t('work');
+    text(entry.line, `${name}: ${said || (job.state === job_state.JOB_WAITING ? t('waiting') : t('working'))} · ${Math.round(100 * job.fraction)} %`);
   }
 }

@@ -11,7 +11,7 @@ import type { Model } from './model.ts';
 import type { Notices } from './notices.ts';
 import type { Overlays } from './overlays.ts';
 import { norm } from './pose.ts';
-import { device_kind, NONE, overlay_kind, part_kind, type message_parameter, type message_proximity } from './protocol.mjs';
+import { device_kind, job_state, NONE, overlay_kind, part_kind, type message_parameter, type message_proximity } from './protocol.mjs';
 import type { Stage } from './scene.ts';
 import { Tree } from './tree.ts';
 import { use_words } from './uses.ts';
@@ -215,7 +215,7 @@ export class Panels {
     if (!part) return;
     row.setAttribute('aria-current', String(number === this.model.selected));
     const moves = part.kind !== part_kind.PART_STATIC && part.mass > 0;
-    const facts = part.ready ? `${use_words(part) || t(KINDS[part.kind] ?? '')}${moves && part.weighed ? ` · ${mass(part.mass)}` : ''}` : t('not ready yet');
+    const facts = part.ready ? `${use_words(part) || t(KINDS[part.kind] ?? '')}${moves && part.weighed ? ` · ${mass(part.mass)}` : ''}` : t([...this.model.jobs.values()].some(({ state }) => state !== job_state.JOB_ENDED) ? 'not ready yet' : 'no voxels: nothing touches it');
     const name = part.name || t('part {0}', number);
     text(row.querySelector<HTMLElement>('.part-name')!, name);
     for (const button of row.querySelectorAll<HTMLElement>('[data-does]')) button.setAttribute('aria-label', `${button.textContent ? `${button.textContent}: ` : ''}${t(button.dataset['does'] ?? '')}: ${name}`);

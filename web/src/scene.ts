@@ -2,11 +2,11 @@
 // state when a picture is drawn, not when a message arrives.
 import {
   BufferAttribute, BufferGeometry, Box3, Color, DirectionalLight, DoubleSide, Fog, GridHelper, Group, HemisphereLight, LineBasicMaterial,
-  LineSegments, Mesh, MeshLambertMaterial, MeshStandardMaterial, NeutralToneMapping, PCFSoftShadowMap, PMREMGenerator, Plane, Quaternion, Scene,
+  LineSegments, Mesh, MeshLambertMaterial, MeshStandardMaterial, NeutralToneMapping, PCFSoftShadowMap, PerspectiveCamera, PMREMGenerator, Plane, Quaternion, Scene,
   Vector3, WebGLRenderer, type MeshLambertMaterialParameters, type MeshStandardMaterialParameters, type WebGLProgramParametersWithUniforms,
 } from 'three';
 import { RoomEnvironment } from 'three/examples/jsm/environments/RoomEnvironment.js';
-import { near_table, rgb } from './colour.ts';
+import { drawn_rgb, near_table } from './colour.ts';
 import { explosion } from './explode.ts';
 import { Instances } from './instances.ts';
 import { edge_lines, shade, type Chunk } from './meshes.ts';
@@ -93,6 +93,10 @@ export class Stage {
   readonly section = { on: false, axis: 2 as 0 | 1 | 2, flip: false, at: 0.5 };
   /** what is outside of it is not drawn; shares of the box around everything */
   readonly box = { on: false, low: [0, 0, 0] as Vec3, high: [1, 1, 1] as Vec3 };
+  /** drawn over everything, and never cut: handles of the section */
+  readonly over = new Scene();
+  /** the box around everything when the section was placed: its sides are shares of this */
+  section_bounds = new Box3();
   show_edges = true;
   private plane = new Plane(new Vector3(0, 0, -1), 0);
   private cut = { value: 0 };
@@ -332,7 +336,7 @@ export class Stage {
     if ((object.look === key && object.guest === guest) || !this.palette) return;
     object.look = key;
     object.guest = guest;
-    const own = new Color().setRGB(...rgb(part.colour), 'srgb');
+    const own = new Color().setRGB(...drawn_rgb(part.colour), 'srgb');
     const { ready, held, colliding } = this.palette;
     const material = object.material;
     material.emissive.setRGB(0, 0, 0);
@@ -372,7 +376,7 @@ export class Stage {
     const object = this.parts.get(message.part);
     const part = this.model.parts.get(message.part);
     if (!object?.shape || !part || object.shape.level !== 0 || this.model.holder(message.part) < 0) return;
-    const table = near_table(rgb(part.colour));
+    const table = near_table(drawn_rgb(part.colour));
     const greatest = message.greatest > 0 ? message.greatest : 1;
     const last = message.first_vertex + message.distances.length;
     object.shape.pieces.forEach((piece, number) => {
@@ -418,9 +422,22 @@ export class Stage {
         'if (cut > 0.5 && !gl_FrontFacing) outgoingLight = cut_colour;\n#include <opaque_fragment>');
   }
 
+  /** a picture: the scene, then what is over it */
+  draw(camera: PerspectiveCamera): void {
+    const { renderer } = this;
+    renderer.render(this.scene, camera);
+    if (!this.over.visible || !this.over.children.length) return;
+    const { clippingPlanes } = renderer;
+    renderer.clippingPlanes = [];
+    renderer.autoClear = renderer.info.autoReset = false;
+    renderer.render(this.over, camera);
+    renderer.autoClear = renderer.info.autoReset = true;
+    renderer.clippingPlanes = clippingPlanes;
+  }
+
   /** puts the plane in its place, and says where on its axis that is */
   update_section(): number {
-    const box = this.bounds();
+    const box = this.section_bounds = this.bounds();
     const { axis, flip, at, on } = this.section;
     const low = box.min.getComponent(axis), high = box.max.getComponent(axis);
     const sign = flip ? 1 : -1;

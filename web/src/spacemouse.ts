@@ -7,6 +7,8 @@ import { t } from './texts.ts';
 
 const FULL = 350; // counts
 const DEAD = 0.05;
+/** ms: pushed, a SpaceMouse reports a hundred times a second; one that says nothing for so long is gone, or stuck */
+export const SILENT_MS = 500;
 /** 3Dconnexion, and Logitech from the time when it made them */
 export const FILTERS = [{ vendorId: 0x256f }, { vendorId: 0x046d, usagePage: 1, usage: 8 }];
 
@@ -55,6 +57,7 @@ export class SpaceMouse {
   /** it has moved */
   readonly moved = new Signal<void>();
   name = '';
+  private heard = 0;
   private readonly hid = (navigator as unknown as { hid?: Hid }).hid;
 
   constructor(private readonly failed: (error: unknown) => void) {
@@ -86,6 +89,7 @@ export class SpaceMouse {
       device.addEventListener('inputreport', (event) => {
         const { reportId, data } = event as Report;
         take_report(this.cap, reportId, data);
+        this.heard = performance.now();
         this.moved.emit();
       });
       this.name = device.productName;
@@ -93,12 +97,21 @@ export class SpaceMouse {
     }
   }
 
-  /** it is gone: nothing moves by itself */
-  private rest(): void {
+  /** at every look: one that has fallen silent while it was pushed pushes no more */
+  update(now: number): void {
+    if (this.active && now - this.heard > SILENT_MS) this.release();
+  }
+
+  private release(): void {
     this.cap.move = [0, 0, 0];
     this.cap.turn = [0, 0, 0];
+    this.moved.emit();
+  }
+
+  /** it is gone: nothing moves by itself */
+  private rest(): void {
+    this.release();
     this.name = '';
     by_id('spacemouse-hint').textContent = '';
-    this.moved.emit();
   }
 }

@@ -138,7 +138,7 @@ export class Tree {
       this.changed();
     } });
     eye.append(icon('eye'));
-    const name = h('button', { type: 'button', class: 'part-pick group-pick' }, h('span', { class: 'part-text' }, h('span', { class: 'part-name' }, row.name), h('span', { class: 'part-facts' }, `${row.parts.length} ${row.parts.length === 1 ? 'part' : 'parts'}${this.model.rigid.has(row.name) ? t(', move as one') : ''}`)));
+    const name = h('button', { type: 'button', class: 'part-pick group-pick' }, h('span', { class: 'part-text' }, h('span', { class: 'part-name' }, row.name), h('span', { class: 'part-facts' }, `${row.parts.length === 1 ? t('1 part') : t('{0} parts', row.parts.length)}${this.model.rigid.has(row.name) ? t(', move as one') : ''}`)));
     const line = h('div', { class: 'part group', role: 'treeitem', 'aria-expanded': String(row.open), 'aria-selected': String(all) }, fold, name, eye);
     line.dataset['group'] = row.name;
     return line;

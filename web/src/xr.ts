@@ -16,6 +16,7 @@ const REACH_M = 0.08; // of the room: a part that near to a hand is taken
 const SIZE_M = 0.6; // of the room: the scene is that large at first
 const HEIGHT_M = 1.1; // … and stands so high
 const AWAY_M = 0.7; // … and so far in front
+const MAX_ROOM_M = 100;
 const FULL_N = 10;
 const PULSE_MS = 40;
 
@@ -137,15 +138,16 @@ export class Headset {
     this.move_world();
     this.tell();
     this.look();
-    this.stage.renderer.render(this.stage.scene, this.eye.camera);
+    this.stage.draw(this.eye.camera);
   }
 
   private follow(source: XRInputSource, frame: XRFrame): void {
     const pose = frame.getPose(source.gripSpace ?? source.targetRaySpace, this.space!);
     const grip = this.grips.get(source) ?? this.add(source);
-    grip.known = Boolean(pose);
+    // a pose that is no number, or farther than a room, is none
+    grip.known = Boolean(pose) && [...pose!.transform.matrix].every((value) => Math.abs(value) < MAX_ROOM_M);
     grip.ball.visible = grip.known;
-    if (!pose) return; // where it is not known, the hand stays, and so does what it holds
+    if (!pose || !grip.known) return; // where it is not known, the hand stays, and so does what it holds
     grip.ball.matrix.fromArray(pose.transform.matrix);
     grip.ball.matrix.decompose(grip.ball.position, grip.ball.quaternion, grip.ball.scale);
     this.rig.updateMatrixWorld(true);
