@@ -178,6 +178,11 @@ static float rounding(const flr_query *q)
 
 static bool is_zero(flr_vec3 v) { return v.x == 0 && v.y == 0 && v.z == 0; }
 
+static bool moves(const flr_contact_params *params)
+{
+    return !is_zero(params->motion.linear) || !is_zero(params->motion.angular);
+}
+
 static bool begin(flr_query *q, const flr_contact_pair *pair, flr_pose T_world_shell,
                   flr_pose T_world_voxmap, const flr_contact_params *params)
 {
@@ -191,9 +196,9 @@ static bool begin(flr_query *q, const flr_contact_pair *pair, flr_pose T_world_s
     q->slack = rounding(q);
     q->reach = q->frame.force_mark - 1.0; /* the near layer: one beyond the force layer */
     q->memory = NULL;
-    q->keep = false;
+    q->keep = q->rooms = false;
     q->moved = 0;
-    q->moving = !is_zero(params->motion.linear) || !is_zero(params->motion.angular);
+    q->moving = moves(params);
     q->job = (flr_scan_job){.slack = q->slack,
                             .force_mark = q->frame.force_mark,
                             .layer_one = q->frame.layer_one,
@@ -231,12 +236,13 @@ static void merge(flr_partial *all, const flr_partial *part)
 {
     flr_contact_merge(&all->sums, &part->sums);
     if (part->least < all->least) all->least = part->least;
+    if (part->room < all->room) all->room = part->room;
     all->tested += part->tested;
 }
 
 static void ask_alone(flr_contact_pair *pair, const flr_query *q, uint32_t hyper, flr_partial *all)
 {
-    flr_partial part = {.sums = flr_contact_no_sums(), .least = all->least};
+    flr_partial part = {.sums = flr_contact_no_sums(), .least = all->least, .room = all->room};
     part.sums.listed = all->sums.listed;
     flr_query_hyper(q, hyper, pair->scratch, &part);
     merge(all, &part);
@@ -312,20 +318,29 @@ static void ask(flr_contact_pair *pair, const flr_query *q, flr_partial *all)
     if (waiting) ask_together(pair, waiting, all);
 }
 
+/* Notes of nothing yet: points with marks up to one beyond the force layer, at these poses. */
+static void clear_notes(flr_near_notes *notes, const flr_shell *shell, const flr_voxmap *voxmap,
+                        unsigned force_mark, double displacement, flr_pose T_world_shell,
+                        flr_pose T_world_voxmap)
+{
+    notes->full = false;
+    notes->count = 0;
+    notes->limit = force_mark + 1;
+    notes->shell = shell;
+    notes->voxmap = voxmap;
+    notes->displacement = displacement;
+    notes->T_world_shell = T_world_shell;
+    notes->T_world_voxmap = T_world_voxmap;
+}
+
 /* Near points are noted where all of them look at the surface's field, and something moves. */
 static void begin_notes(flr_contact_pair *pair, const flr_query *q, flr_pose T_world_shell,
                         flr_pose T_world_voxmap)
 {
     flr_near_notes *notes = pair->memory.notes;
     notes->taking = q->moving && !q->frame.awareness;
-    notes->full = false;
-    notes->count = 0;
-    notes->limit = q->frame.force_mark + 1;
-    notes->shell = pair->def.shell;
-    notes->voxmap = pair->def.voxmap;
-    notes->displacement = q->frame.displacement;
-    notes->T_world_shell = T_world_shell;
-    notes->T_world_voxmap = T_world_voxmap;
+    clear_notes(notes, pair->def.shell, pair->def.voxmap, q->frame.force_mark,
+                q->frame.displacement, T_world_shell, T_world_voxmap);
     pair->scratch->notes = notes->taking ? notes : NULL;
     for (unsigned i = 0; pair->pool && i < threads_of(pair); i++) {
         pair->thread_notes[i] =
@@ -341,6 +356,7 @@ void flr_contact_query(flr_contact_pair *pair, flr_pose T_world_shell, flr_pose 
 {
     flr_query q;
     pair->memory.check->known = pair->memory.notes->known = false;
+    pair->memory.room = -1;
     if (!begin(&q, pair, T_world_shell, T_world_voxmap, params)) {
         *result = flr_contact_nothing();
         if (pair->memory.rooms) pair->memory.rooms->known = false;
@@ -355,6 +371,7 @@ void flr_contact_query(flr_contact_pair *pair, flr_pose T_world_shell, flr_pose 
     } else if (pair->memory.rooms) {
         pair->memory.rooms->known = false;
     }
+    q.rooms = params->cull && !q.frame.awareness;
     const flr_shell *shell = pair->def.shell;
     flr_partial all = flr_no_partial();
     bool far = far_sphere(&q, shell->centre, shell->radius, &all);
@@ -362,6 +379,7 @@ void flr_contact_query(flr_contact_pair *pair, flr_pose T_world_shell, flr_pose 
     begin_notes(pair, &q, T_world_shell, T_world_voxmap);
     if (!far) ask(pair, &q, &all);
     pair->memory.notes->known = pair->memory.notes->taking;
+    if (q.rooms) pair->memory.room = all.room;
     for (unsigned i = 0; i < threads_of(pair); i++) pair->scratch[i].notes = NULL;
     /* what was skipped is at least so far away, with its displacement here */
     double lower = flr_larger(0, all.least / q.per_metre - flr_contact_around(shell, 0));
@@ -369,6 +387,17 @@ void flr_contact_query(flr_contact_pair *pair, flr_pose T_world_shell, flr_pose 
     flr_contact_finish(&q.frame, &all.sums, result);
     result->points_tested = all.tested;
     result->far = far;
+}
+
+void flr_contact_note_nothing(flr_contact_pair *pair, const flr_shell *shell,
+                              const flr_contact_table *table, flr_pose T_world_shell,
+                              flr_pose T_world_voxmap, const flr_contact_params *params)
+{
+    const flr_voxmap *voxmap = table->voxmap;
+    pair->memory.check->known = false;
+    clear_notes(pair->memory.notes, shell, voxmap, flr_contact_force_mark(voxmap, params),
+                params->displacement / voxmap->header->grid.voxel, T_world_shell, T_world_voxmap);
+    pair->memory.notes->known = pair->memory.notes->taking = moves(params);
 }
 
 bool flr_contact_visit(flr_contact_pair *pair, flr_pose T_world_shell, flr_pose T_world_voxmap,

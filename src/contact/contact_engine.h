@@ -19,6 +19,7 @@ typedef struct flr_query {
     bool moving;      /* there may be something to brake */
     flr_chunk_memory *memory; /* what is known of the shell's chunks; NULL: nothing */
     bool keep;                /* … and what this query finds is kept there */
+    bool rooms;               /* it matters how much room there is before anything is in reach */
     double moved;             /* voxels: as of the memory; where it is not kept, from there on */
 } flr_query;
 
@@ -26,6 +27,7 @@ typedef struct flr_query {
 typedef struct flr_partial {
     flr_contact_sums sums;
     double least; /* voxels: of what was skipped, the nearest that the other part can be */
+    double room;  /* voxels: after so much way something may be in reach; below 0: it may be now */
     uint64_t tested;
 } flr_partial;
 
@@ -76,6 +78,7 @@ static inline bool flr_skip(const flr_query *q, double far, double radius, flr_p
     double gap = far - 1 - radius - q->around;
     if (!(gap >= q->reach)) return false;
     if (gap < part->least) part->least = gap;
+    if (gap - q->reach < part->room) part->room = gap - q->reach;
     return true;
 }
 
@@ -109,7 +112,15 @@ typedef struct flr_pair_memory {
     flr_near_chunk *chunks; /* [FLR_NEAR_CHUNKS] */
     /* What is known of the chunks of the shell; borrowed, NULL: nothing. It belongs to the shell and voxmap of now. */
     flr_chunk_memory *rooms;
+    /* Voxels: so far the two may move against each other after the last query, and one would still find nothing in the layers
+     * that matter; below 0: not known. */
+    double room;
 } flr_pair_memory;
+
+/* Does what a query would that finds nothing in these layers: its notes are empty, older memories forgotten. */
+void flr_contact_note_nothing(flr_contact_pair *pair, const flr_shell *shell,
+                              const flr_contact_table *table, flr_pose T_world_shell,
+                              flr_pose T_world_voxmap, const flr_contact_params *params);
 
 flr_pair_memory *flr_contact_pair_memory(flr_contact_pair *pair);
 
@@ -136,7 +147,7 @@ void flr_query_hyper(const flr_query *q, uint32_t hyper, flr_scratch *scratch, f
 
 static inline flr_partial flr_no_partial(void)
 {
-    return (flr_partial){.sums = flr_contact_no_sums(), .least = INFINITY};
+    return (flr_partial){.sums = flr_contact_no_sums(), .least = INFINITY, .room = INFINITY};
 }
 
 /* ---- smooth.c ---- */

@@ -469,16 +469,18 @@ static bool still_far(hyper_work *w, uint32_t chunk)
     const flr_chunk_room room = w->q->memory->chunks[chunk];
     const double moved = w->q->moved;
     if (!(moved <= (double)room.until)) return false;
-    double gap = (double)room.until - moved + w->q->reach, most = (double)room.most + moved;
+    const double left = (double)room.until - moved;
+    double gap = left + w->q->reach, most = (double)room.most + moved;
     if (gap < w->part->least) w->part->least = gap;
+    if (left < w->part->room) w->part->room = left;
     if (most < w->most) w->most = most;
     return true;
 }
 
-/* Keeps how far the chunk is: by its sphere where that was too far away to matter, else by the least mark of its points. */
-static void keep_room(const hyper_work *w, bool far)
+/* Notes how far the chunk is: by its sphere where that was too far away to matter, else by the least mark of its points. */
+static void note_room(const hyper_work *w, bool far)
 {
-    const flr_chunk_memory *memory = w->q->memory;
+    flr_chunk_memory *memory = w->q->memory;
     const flr_voxmap *voxmap = w->q->frame.voxmap;
     double gap = w->far - 1 - w->radius - w->q->around, most = w->most_here;
     if (!far) {
@@ -489,6 +491,8 @@ static void keep_room(const hyper_work *w, bool far)
     }
     double room = gap - w->q->reach;
     if (room > HYPER_MAX_GAP) room = HYPER_MAX_GAP;
+    if (room < w->part->room) w->part->room = room;
+    if (!w->q->keep) return;
     memory->chunks[w->chunk] =
         (flr_chunk_room){.until = (float)(memory->moved + room - HYPER_ROUNDING),
                          .most = (float)(most - memory->moved + HYPER_ROUNDING)};
@@ -504,7 +508,7 @@ static void look_at_chunk(hyper_work *w, uint32_t *least)
     w->known_far = q->memory && !q->keep && still_far(w, w->chunk);
     if (!far) scan_chunk(w);
     if (w->least < *least) *least = w->least;
-    if (q->keep) keep_room(w, far);
+    if (q->rooms) note_room(w, far);
 }
 
 /* Lists the chunks, of `count` from `first` on, that are to be looked at. */

@@ -214,6 +214,14 @@ static void advance_chunk(flr_motion_check *m, uint32_t chunk, double t)
 
 /* ---- a whole shell ---- */
 
+uint32_t flr_motion_check_limit(const flr_voxmap *voxmap, const flr_motion_check_params *params)
+{
+    const flr_voxmap_header *h = voxmap->header;
+    const unsigned layer = params->layer < h->range ? params->layer : h->range;
+    return params->interior || layer < h->offset ? FLR_MARK_INTERIOR
+                                                 : FLR_MARK_SURFACE + layer - h->offset;
+}
+
 /* False: nothing moves, touches or makes sense. */
 static bool begin(flr_motion_check *m, const flr_contact_pair *pair, flr_pose_span shell,
                   flr_pose_span voxmap, const flr_motion_check_params *params,
@@ -228,7 +236,6 @@ static bool begin(flr_motion_check *m, const flr_contact_pair *pair, flr_pose_sp
                            contact) ||
         !flr_contact_begin(&last, m->pair.shell, m->pair.voxmap, shell.to, voxmap.to, contact))
         return false;
-    const flr_voxmap_header *h = m->pair.voxmap->header;
     flr_vec3 turn = turn_between(relative(voxmap.from, shell.from), relative(voxmap.to, shell.to));
     m->way = flr_vec3_sub(last.centre, m->frame.centre);
     m->angle = flr_vec3_length(turn);
@@ -237,9 +244,7 @@ static bool begin(flr_motion_check *m, const flr_contact_pair *pair, flr_pose_sp
     for (int i = 0; i < 3; i++)
         m->bend[i] = m->angle * m->angle * sqrt(flr_larger(0, 1 - axis[i] * axis[i]));
     m->around = fabs(m->frame.displacement) + 1e-3;
-    unsigned layer = params->layer < h->range ? params->layer : h->range;
-    m->limit = params->interior || layer < h->offset ? FLR_MARK_INTERIOR
-                                                     : FLR_MARK_SURFACE + layer - h->offset;
+    m->limit = flr_motion_check_limit(m->pair.voxmap, params);
     if (params->margin > 0 && m->limit > FLR_MARK_INTERIOR) {
         m->level = m->limit++;
         m->margin = fmin(params->margin, 1);

@@ -129,6 +129,9 @@ static inline double flr_motion_check_floor(double height)
 
 /* ---- motion_check.c ---- */
 
+/* The largest mark of the layer that is checked; a smooth one ends among the voxels with the next. */
+uint32_t flr_motion_check_limit(const flr_voxmap *voxmap, const flr_motion_check_params *params);
+
 /* A point from a time on, to another. One that is in the layer when checking begins may go on there, but not deeper, until it
  * has left; it is advanced to the end at once, and true is returned. */
 bool flr_motion_check_point_on(flr_motion_check *m, uint32_t chunk, uint32_t point, flr_label label,

@@ -8,6 +8,7 @@
 #include "contact/pairs_internal.h"
 
 #define SQRT3          1.7320508075688772
+#define NO_CLEAR       UINT32_MAX
 #define PAIRS_FARTHEST 4e9 /* metres: what is asked is nearer to everything */
 
 /* ---- making and breaking ---- */
@@ -70,19 +71,26 @@ static flr_result allocate(flr_pairs *made, flr_error *error)
         made->lists[i] = flr_prefaulted_calloc((size_t)def->pairs + 1, sizeof *made->lists[i]);
         made->slots[i] = flr_prefaulted_calloc((size_t)def->pairs + 1, sizeof *made->slots[i]);
     }
+    made->clears = flr_prefaulted_calloc((size_t)def->pairs + 1, sizeof *made->clears);
+    made->unused_clears =
+        flr_prefaulted_calloc((size_t)def->pairs + 1, sizeof *made->unused_clears);
+    for (uint32_t i = def->pairs + 1; made->unused_clears && i > 0; i--)
+        made->unused_clears[made->unused_clear_count++] = i - 1;
     uint64_t chunks = (uint64_t)REMEMBERED_OF_PART * def->parts;
     if (chunks < MIN_REMEMBERED) chunks = MIN_REMEMBERED;
     if (chunks > MAX_REMEMBERED) chunks = MAX_REMEMBERED;
     made->memories =
         flr_chunk_memories_create((uint32_t)chunks, REMEMBERED_POINTS * (uint32_t)chunks);
+    made->touching = flr_prefaulted_calloc((size_t)def->pairs + 1, sizeof *made->touching);
     made->results = flr_prefaulted_calloc((size_t)def->pairs + 1, sizeof *made->results);
     made->contacts = flr_prefaulted_calloc((size_t)def->contacts + 1, sizeof *made->contacts);
     made->movers = flr_prefaulted_calloc((size_t)def->parts + 1, sizeof *made->movers);
     made->fallen = flr_prefaulted_calloc((size_t)def->parts + 1, sizeof *made->fallen);
     made->granted = -1;
     if (made->notes && made->memories && made->slots[0] && made->slots[1] && made->broad &&
-        made->movers && made->fallen && made->places && made->totals && made->lists[0] &&
-        made->lists[1] && made->results && made->contacts)
+        made->clears && made->unused_clears && made->touching && made->movers && made->fallen &&
+        made->places && made->totals && made->lists[0] && made->lists[1] && made->results &&
+        made->contacts)
         return make_workers(made, error);
     return flr_fail(error, FLR_NO_MEMORY, "not enough memory for the pairs of %u parts",
                     def->parts);
@@ -128,6 +136,9 @@ void flr_pairs_destroy(flr_pairs *pairs)
         free(pairs->slots[i]);
     }
     flr_chunk_memories_destroy(pairs->memories);
+    free(pairs->clears);
+    free(pairs->unused_clears);
+    free(pairs->touching);
     free(pairs->results);
     free(pairs->contacts);
     free(pairs->notes);
@@ -209,6 +220,7 @@ void flr_pairs_set_filter(flr_pairs *pairs,
 void flr_pairs_set_params(flr_pairs *pairs, const flr_contact_params *params)
 {
     pairs->def.params = *params;
+    pairs->asked++;
 }
 
 bool flr_pairs_set_merged(flr_pairs *pairs, const flr_pairs_merged *merged)
@@ -344,6 +356,13 @@ static bool is_same(const flr_pairs *pairs, flr_pair pair, const pairs_slot *at)
            at->voxmap == place_of(pairs, pair.voxmap)->generation;
 }
 
+/* A pair has left the list. */
+static void give_slot(flr_pairs *pairs, const pairs_slot *at)
+{
+    flr_chunk_memories_give(pairs->memories, at->slot);
+    pairs->unused_clears[pairs->unused_clear_count++] = at->clear;
+}
+
 /* From the list before to the new one: what is remembered of pairs goes along. Returns how many they have in common. */
 static uint32_t carry(flr_pairs *pairs, const flr_pair *list, uint32_t count)
 {
@@ -354,8 +373,8 @@ static uint32_t carry(flr_pairs *pairs, const flr_pair *list, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         uint64_t key = flr_pair_key(list[i]);
         to[i].slot = FLR_NO_MEMORY_SLOT;
-        for (; k < pairs->count && flr_pair_key(before[k]) < key; k++)
-            flr_chunk_memories_give(pairs->memories, from[k].slot);
+        to[i].clear = NO_CLEAR;
+        for (; k < pairs->count && flr_pair_key(before[k]) < key; k++) give_slot(pairs, &from[k]);
         if (k == pairs->count || flr_pair_key(before[k]) != key) continue;
         common++;
         to[i] = from[k++];
@@ -365,7 +384,12 @@ static uint32_t carry(flr_pairs *pairs, const flr_pair *list, uint32_t count)
         flr_chunk_memories_give(pairs->memories, to[i].slot);
         to[i].slot = FLR_NO_MEMORY_SLOT;
     }
-    for (; k < pairs->count; k++) flr_chunk_memories_give(pairs->memories, from[k].slot);
+    for (; k < pairs->count; k++) give_slot(pairs, &from[k]);
+    for (uint32_t i = 0; i < count; i++) {
+        if (to[i].clear != NO_CLEAR) continue;
+        to[i].clear = pairs->unused_clears[--pairs->unused_clear_count];
+        pairs->clears[to[i].clear].room = 0;
+    }
     return common;
 }
 

@@ -11,7 +11,7 @@
 #include "feeler/pairs.h"
 
 enum {
-    NOTED = 1024, /* pairs, the first in the list, for which it is noted what is near */
+    NOTED = 4096, /* pairs, the first in the list, for which it is noted what is near */
     REMEMBERED_OF_PART =
         2048,               /* chunks for which it is remembered how far they are: for each part, */
     MIN_REMEMBERED = 16384, /* but not fewer, */
@@ -37,7 +37,18 @@ typedef struct pairs_place {
 /* where the memory of a pair is, and of which two shapes */
 typedef struct pairs_slot {
     uint32_t slot, shell, voxmap; /* FLR_NO_MEMORY_SLOT; generations */
+    uint32_t clear;               /* index in `clears` */
 } pairs_slot;
+
+/* A pair that a query found clear: nothing is in the layers that matter until the two have moved so far from where they were. */
+typedef struct pairs_clear {
+    double room; /* metres; 0 or less: it is not clear, and the following stands for nothing */
+    double lower, upper;                    /* metres: of the distance then */
+    flr_pose T_world_shell, T_world_voxmap; /* then */
+    uint32_t shell, voxmap;                 /* generations */
+    uint32_t asked;                         /* number of the parameters */
+    bool far;
+} pairs_clear;
 
 /* one of several threads that share the pairs */
 typedef struct pairs_worker {
@@ -66,10 +77,15 @@ struct flr_pairs {
     uint32_t count;           /* in it */
     flr_pair_result *results; /* [def.pairs] */
     uint32_t answered;        /* in results */
-    flr_part_total *totals;   /* [def.parts + 1] */
+    uint32_t *touching,
+        touching_count;     /* [def.pairs]: of them, where something touches or is near */
+    flr_part_total *totals; /* [def.parts + 1] */
     flr_contact_pair *query_context;
     flr_chunk_memories *memories;
-    uint32_t generation;   /* the newest of a place */
+    pairs_clear *clears; /* [def.pairs + 1]: of pairs in the list, in no order */
+    uint32_t *unused_clears, unused_clear_count; /* [def.pairs + 1]: those of no pair */
+    uint32_t asked;                              /* counts changes of def.params */
+    uint32_t generation;                         /* the newest of a place */
     pairs_worker *workers; /* [def.threads]; NULL where there is one thread, as the following */
     uint8_t *worker_of;    /* [def.pairs]: the one that took a pair */
     flr_worker_pool *pool;
@@ -77,7 +93,6 @@ struct flr_pairs {
     flr_near_notes *
         notes; /* [NOTED + 1 + threads]: what the query of a pair found near, for the checks of its motion; from NOTED on, of
                  * pairs farther behind: nothing */
-    uint32_t checked;      /* index of the pair whose motion was checked last */
     flr_contact *contacts; /* [def.contacts] */
     uint32_t contact_count;
     pairs_coherent *coherent; /* [coherent_count], by flr_pair_key(); NULL: none */
@@ -108,6 +123,19 @@ static inline uint64_t flr_pair_key(flr_pair pair)
 
 /* Who gives the shell? `low` and `high` are places, the last of which is the merged static scene. */
 flr_pair flr_pairs_roles(const flr_pairs *pairs, uint32_t low, uint32_t high);
+
+/* ---- pairs_clear.c ---- */
+
+/* Is it known that a query of the pair with this index would find nothing in the layers that matter? Then this is its result. */
+bool flr_pairs_is_clear(const flr_pairs *pairs, uint32_t index, const flr_contact_params *params,
+                        flr_contact_result *result);
+/* Keeps what a query found: the two may move so many voxels. */
+void flr_pairs_note_clear(flr_pairs *pairs, uint32_t index, double room,
+                          const flr_contact_result *result);
+/* Is it certain that a check of this motion finds the way free, and spends nothing? `travel`: metres that no point exceeds. */
+bool flr_pairs_passes(const flr_near_notes *notes, const pairs_place *a, const pairs_place *b,
+                      flr_pose T_world_shell, flr_pose T_world_voxmap,
+                      const flr_motion_check_params *params, double *travel);
 
 /* ---- pairs_coherent.c ---- */
 

@@ -11,7 +11,7 @@ void flr_pairs_forget_answers(flr_pairs *pairs)
         pairs->totals[pair.voxmap == FLR_PAIRS_MERGED ? pairs->def.parts : pair.voxmap] =
             flr_no_part_total;
     }
-    pairs->answered = pairs->contact_count = 0;
+    pairs->answered = pairs->contact_count = pairs->touching_count = 0;
 }
 
 /* A pair that is near is remembered from now on, where there is room. */
@@ -21,9 +21,10 @@ static void remember(flr_pairs *pairs, uint32_t index)
     const flr_pair pair = pairs->lists[pairs->current][index];
     const pairs_place *a = place_of(pairs, pair.shell), *b = place_of(pairs, pair.voxmap);
     if (at->slot != FLR_NO_MEMORY_SLOT) return;
-    *at = (pairs_slot){flr_chunk_memories_take(pairs->memories, a->part.shape.shell->chunk_count,
-                                               a->part.shape.shell->point_count),
-                       a->generation, b->generation};
+    at->slot = flr_chunk_memories_take(pairs->memories, a->part.shape.shell->chunk_count,
+                                       a->part.shape.shell->point_count);
+    at->shell = a->generation;
+    at->voxmap = b->generation;
 }
 
 static void add_total(flr_part_total *total, const flr_contact_result *r, flr_wrench wrench,
@@ -66,6 +67,13 @@ static uint32_t chunks_after(const flr_near_notes *notes, uint32_t used)
     return notes->known ? used + notes->count : used;
 }
 
+/* Of a pair for which there is no room. */
+static uint32_t forget_notes(flr_near_notes *notes, uint32_t chunks_used)
+{
+    notes->known = false;
+    return chunks_used;
+}
+
 static void query_coherent(flr_coherent *engine, const flr_pairs_part *a, const flr_pairs_part *b,
                            const flr_contact_params *params, flr_pair_result *told)
 {
@@ -95,28 +103,33 @@ static uint32_t query_pair(flr_pairs *pairs, uint32_t index, unsigned worker,
         flr_twist of_b = flr_twist_move(motion[pair.voxmap], flr_vec3_neg(centre_to_centre(a, b)));
         params.motion = flr_twist_add(params.motion, flr_twist_scale(of_b, -1));
     }
-    flr_contact_pair_aim(context, a->shape.shell, b->shape.table);
     flr_pair_memory *memory = flr_contact_pair_memory(context);
     flr_near_notes *notes =
         begin_notes(pairs, index < NOTED ? index : NOTED + worker, memory, chunks_used);
-    memory->rooms =
-        flr_chunk_memories_at(pairs->memories, pairs->slots[pairs->current][index].slot);
     flr_pair_result *told = &pairs->results[index];
     told->pair = pair;
     told->waiting = 0;
     told->late = false;
     told->max_travel = INFINITY;
     flr_coherent *coherent = pairs->coherent ? flr_pairs_coherent_of(pairs, pair) : NULL;
+    if (flr_pairs_is_clear(pairs, index, &params, &told->contact)) {
+        flr_contact_note_nothing(context, a->shape.shell, b->shape.table, a->T_world_part,
+                                 b->T_world_part, &params);
+        *list = flr_contact_list(context);
+        return index < NOTED ? chunks_after(notes, chunks_used) : forget_notes(notes, chunks_used);
+    }
+    flr_contact_pair_aim(context, a->shape.shell, b->shape.table);
+    memory->rooms =
+        flr_chunk_memories_at(pairs->memories, pairs->slots[pairs->current][index].slot);
     if (coherent) {
         query_coherent(coherent, a, b, &params, told);
         *list = flr_coherent_list(coherent);
     } else {
         flr_contact_query(context, a->T_world_part, b->T_world_part, &params, &told->contact);
+        flr_pairs_note_clear(pairs, index, memory->room, &told->contact);
         *list = flr_contact_list(context);
     }
-    if (index < NOTED) return chunks_after(notes, chunks_used);
-    notes->known = false;
-    return chunks_used;
+    return index < NOTED ? chunks_after(notes, chunks_used) : forget_notes(notes, chunks_used);
 }
 
 /* Adds what a query found to the two parts, and its contacts behind those of the pairs before. */
@@ -139,6 +152,7 @@ static void add_result(flr_pairs *pairs, uint32_t index, const flr_contact *cont
     told->first = pairs->contact_count;
     memcpy(pairs->contacts + told->first, contacts, r->listed * sizeof *pairs->contacts);
     pairs->contact_count += r->listed;
+    if (r->contacts || r->near) pairs->touching[pairs->touching_count++] = index;
     if (!r->far && !pairs->coherent) remember(pairs, index);
 }
 
@@ -196,19 +210,22 @@ void flr_pairs_query(flr_pairs *pairs, const flr_twist *motion)
     pairs->answered = pairs->count;
 }
 
-/* The index of a pair for which it was noted what is near, or NOTED. Motions are checked in the order of the list, so the next
- * one is mostly it. */
-static uint32_t find_notes(flr_pairs *pairs, flr_pair pair)
+/* The index of a pair for which it was noted what is near, or NOTED. The list is sorted. */
+static uint32_t find_notes(const flr_pairs *pairs, flr_pair pair)
 {
-    uint32_t count = pairs->answered < NOTED ? pairs->answered : NOTED;
-    for (uint32_t k = 0; k < count; k++) {
-        uint32_t i = (pairs->checked + k) % count;
-        const flr_pair *at = &pairs->results[i].pair;
-        if (at->shell != pair.shell || at->voxmap != pair.voxmap) continue;
-        pairs->checked = i;
-        return i;
+    const flr_pair *list = pairs->lists[pairs->current];
+    const uint64_t key = flr_pair_key(pair);
+    uint32_t low = 0, high = pairs->answered < NOTED ? pairs->answered : NOTED;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (flr_pair_key(list[middle]) < key)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return NOTED;
+    const bool found = low < pairs->answered && low < NOTED && list[low].shell == pair.shell &&
+                       list[low].voxmap == pair.voxmap;
+    return found ? low : NOTED;
 }
 
 void flr_pairs_check_motion(flr_pairs *pairs, flr_pair pair, flr_pose T_world_shell,
@@ -216,15 +233,19 @@ void flr_pairs_check_motion(flr_pairs *pairs, flr_pair pair, flr_pose T_world_sh
                             flr_motion_check_result *result)
 {
     bool merged = pair.voxmap == FLR_PAIRS_MERGED;
-    const flr_pairs_part *a = &pairs->places[pair.shell].part,
-                         *b = &pairs->places[merged ? pairs->def.parts : pair.voxmap].part;
+    const pairs_place *of_a = place_of(pairs, pair.shell), *of_b = place_of(pairs, pair.voxmap);
+    const flr_pairs_part *a = &of_a->part, *b = &of_b->part;
     flr_motion_check_params check = *params;
     check.centre = a->centre;
     check.displacement = pairs->def.params.displacement;
     flr_pose_span of_shell = {a->T_world_part, T_world_shell},
                   of_voxmap = {b->T_world_part, merged ? b->T_world_part : T_world_voxmap};
-    flr_contact_pair_aim(pairs->query_context, a->shape.shell, b->shape.table);
     const uint32_t index = find_notes(pairs, pair);
+    *result = (flr_motion_check_result){.fraction = 1};
+    if (flr_pairs_passes(&pairs->notes[index], of_a, of_b, of_shell.to, of_voxmap.to, &check,
+                         &result->travel))
+        return;
+    flr_contact_pair_aim(pairs->query_context, a->shape.shell, b->shape.table);
     flr_pair_memory *memory = flr_contact_pair_memory(pairs->query_context);
     flr_pair_memory_use_notes(memory, &pairs->notes[index]);
     if (index < NOTED)
@@ -237,6 +258,12 @@ const flr_pair_result *flr_pairs_results(const flr_pairs *pairs, uint32_t *count
 {
     *count = pairs->answered;
     return pairs->results;
+}
+
+const uint32_t *flr_pairs_touching(const flr_pairs *pairs, uint32_t *count)
+{
+    *count = pairs->touching_count;
+    return pairs->touching;
 }
 
 const flr_part_total *flr_pairs_total(const flr_pairs *pairs, uint32_t index)

@@ -23,6 +23,14 @@ bool flr_contact_sound(flr_pose *T)
     return flr_vec3_length2(T->p) < 1e18;
 }
 
+unsigned flr_contact_force_mark(const flr_voxmap *voxmap, const flr_contact_params *params)
+{
+    /* two bits leave no choice: the layer was built in */
+    const flr_voxmap_header *h = voxmap->header;
+    const unsigned deepest = h->bits == 2 ? 0 : h->range - 1;
+    return FLR_MARK_SURFACE + (params->force_layer < deepest ? params->force_layer : deepest);
+}
+
 bool flr_contact_begin(flr_contact_frame *frame, const flr_shell *shell, const flr_voxmap *voxmap,
                        flr_pose T_world_shell, flr_pose T_world_voxmap,
                        const flr_contact_params *params)
@@ -50,10 +58,7 @@ bool flr_contact_begin(flr_contact_frame *frame, const flr_shell *shell, const f
     frame->motion = flr_twist_make(
         flr_quat_rotate(T_voxmap_world.q, params->motion.angular),
         flr_vec3_scale(flr_quat_rotate(T_voxmap_world.q, params->motion.linear), 1 / s));
-    /* two bits leave no choice: the layer was built in */
-    unsigned deepest = h->bits == 2 ? 0 : h->range - 1;
-    frame->force_mark =
-        FLR_MARK_SURFACE + (params->force_layer < deepest ? params->force_layer : deepest);
+    frame->force_mark = flr_contact_force_mark(voxmap, params);
     frame->free_mark = FLR_MARK_SURFACE + h->range - h->offset + 1;
     frame->layer_one = h->offset > 1 ? FLR_MARK_INTERIOR : FLR_MARK_SURFACE + 1 - h->offset;
     return shell->total > 0;

@@ -31,6 +31,9 @@ typedef struct flr_contact_frame {
 /* A quaternion that is nearly unit is made so. False: the pose makes no sense, or is 10^9 m away. */
 bool flr_contact_sound(flr_pose *T);
 
+/* Marks of the force layer and deeper are no larger. */
+unsigned flr_contact_force_mark(const flr_voxmap *voxmap, const flr_contact_params *params);
+
 /* False when the poses make no sense, the parts are 10^9 m apart or there is no point: then nothing touches. */
 bool flr_contact_begin(flr_contact_frame *frame, const flr_shell *shell, const flr_voxmap *voxmap,
                        flr_pose T_world_shell, flr_pose T_world_voxmap,

@@ -1,5 +1,6 @@
 /* ways: where bodies would go in a step, and how far that way is free */
 #include <math.h>
+#include <string.h>
 
 #include "world/world_internal.h"
 
@@ -57,18 +58,18 @@ static double voxel_of_pair(const flr_world *w, flr_pair pair)
 /* Gives a body what its pairs found. */
 static void touch(flr_world *w, uint32_t part)
 {
-    uint32_t count, contact_count;
+    uint32_t count, touching_count, contact_count;
     const flr_pair_result *results = flr_pairs_results(w->pairs, &count);
+    const uint32_t *touching = flr_pairs_touching(w->pairs, &touching_count);
     const flr_contact *contacts = flr_pairs_contacts(w->pairs, &contact_count);
     /* below layer 2 nothing is kept apart, and a part may lie in its seat; where the way is not free, that limits a part that is
      * wedged, and contacts which are deeper than they may be must not push it there */
     bool firm = w->params.contact.force_layer > 1 && w->plans[part].stop_count < MOTION_CHECKS_FIRM;
     double depth = firm ? w->params.depth : fmax(w->params.depth, MOTION_CHECKS_HALF);
-    for (uint32_t i = 0; i < count; i++) {
-        const flr_pair_result *r = &results[i];
+    for (uint32_t i = 0; i < touching_count; i++) {
+        const flr_pair_result *r = &results[touching[i]];
         bool reversed = r->pair.voxmap == part;
-        if ((!reversed && r->pair.shell != part) || (!r->contact.contacts && !r->contact.near))
-            continue;
+        if (!reversed && r->pair.shell != part) continue;
         flr_vec3 centre = flr_body_centre(&w->state->bodies[r->pair.shell]);
         /* what pushes, or brakes */
         const flr_wrench push = r->contact.contacts
@@ -220,11 +221,17 @@ void flr_motion_checks_plan(flr_world *w, uint32_t part, double range, flr_world
 /* ---- checks ---- */
 
 /* Where a part would be at the end of the step. */
-static flr_pose end_of(const flr_world *w, uint32_t part)
+static flr_pose end_of(flr_world *w, uint32_t part)
 {
-    const flr_world_plan *p = &w->plans[part];
-    return p->moves ? flr_motion_apply(&w->state->bodies[part], p->result.motion, p->fraction)
-                    : w->poses[part];
+    flr_world_plan *p = &w->plans[part];
+    if (!p->moves) return w->poses[part];
+    const flr_motion *now = &p->result.motion;
+    if (p->end_fraction != p->fraction || memcmp(&p->to_end, now, sizeof *now) != 0) {
+        p->T_end = flr_motion_apply(&w->state->bodies[part], *now, p->fraction);
+        p->to_end = *now;
+        p->end_fraction = p->fraction;
+    }
+    return p->T_end;
 }
 
 /* Notes a stop for one of the two bodies of a pair. */

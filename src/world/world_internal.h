@@ -76,6 +76,9 @@ typedef struct flr_world_stop {
 typedef struct flr_world_plan {
     flr_step_result result;
     double fraction;
+    flr_pose T_end;      /* where it would be at the end of the step … */
+    flr_motion to_end;   /* … by this motion */
+    double end_fraction; /* of this share; below 0: not known */
     bool moves, limited, stopped;
     bool again; /* to be worked out anew */
     int newest; /* pass of the checks in which its way was changed last */

@@ -274,6 +274,7 @@ static void activate(flr_world *w, uint32_t part)
     const uint32_t *members = flr_links_members(w, &part, &count);
     for (uint32_t i = 0; i < count; i++) {
         w->plans[members[i]].moves = true;
+        w->plans[members[i]].end_fraction = -1; /* it is not where it was */
         uint32_t k = w->active_count++;
         for (; k > 0 && w->active[k - 1] > members[i]; k--) w->active[k] = w->active[k - 1];
         w->active[k] = members[i];
