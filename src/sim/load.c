@@ -31,6 +31,7 @@ typedef struct load_job {
     flr_axis up;                      /* of a CAD file */
     const char *moves, *fixes;        /* patterns, as of flr_scene_import_def */
     bool append;                      /* beside what is there */
+    bool first;                       /* … which was nothing: it may choose the engine */
     flr_pose T_world_file;            /* … and moved by this */
     char remove[FLR_CACHE_PATH_SIZE]; /* an upload's file, which goes when it was read; "": none */
     char *notes;                      /* what a CAD file had to leave out; NULL: nothing */
@@ -172,8 +173,8 @@ static void add_bare(load_job *l, bool moving)
 static void choose_engine(load_job *l)
 {
     flr_scene_contact *contact = &l->scene->contact;
-    if (l->append || l->contact_chosen || flr_scene_chooses_engine(contact) || l->memory ||
-        !l->chosen.exact)
+    if ((l->append && !l->first) || l->contact_chosen || flr_scene_chooses_engine(contact) ||
+        l->memory || !l->chosen.exact)
         return;
     contact->engine = FLR_ENGINE_EXACT;
     l->maker.exact = true;
@@ -367,6 +368,19 @@ static bool append_groups(flr_engine *e, const flr_group_list *groups, uint32_t 
     return true;
 }
 
+/* The first assembly of an empty scene is treated as a scene is: where nobody has chosen an engine, what fits tightly gets the
+ * exact one. */
+static void adopt_engine(flr_engine *e, const load_job *l)
+{
+    if (!l->first || !l->maker.exact || e->members.count > l->members.count ||
+        e->tuning.world.engine != FLR_ENGINE_SHELL)
+        return;
+    e->preset.world.engine = FLR_ENGINE_EXACT;
+    if (flr_engine_set(e, "engine", FLR_ENGINE_EXACT, NULL) != FLR_OK) return;
+    flr_engine_news(e, FLR_WIRE_EVENT_NOTE, FLR_NO_PART_ID, FLR_NO_HAND_ID,
+                    "feeler chose the exact engine: parts of %.80s touch or fit tightly", l->label);
+}
+
 /* The parts of a file stand beside those that are there. */
 static flr_result append_parts(flr_engine *e, load_job *l, flr_error *error)
 {
@@ -403,6 +417,7 @@ static flr_result append_parts(flr_engine *e, load_job *l, flr_error *error)
     e->loading = l->job.info.job;
     e->dirty = e->altered = true;
     flr_engine_set_voxel(e);
+    adopt_engine(e, l);
     flr_engine_tell(e, FLR_ENGINE_EVENT_GROUPS);
     return FLR_OK;
 }
@@ -553,6 +568,7 @@ flr_result flr_engine_add_assembly(flr_engine *e, const flr_engine_add_def *def,
         return why.code;
     }
     l->append = true;
+    l->first = e->members.count == 0 && e->tuning.world.engine == FLR_ENGINE_SHELL;
     l->T_world_file = def->T_world_part;
     l->unit = def->unit;
     l->up = FLR_AXIS_Z; /* T_world_part says how it stands */

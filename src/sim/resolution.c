@@ -19,6 +19,7 @@
     2e-3 /* metres: parts that are no deeper in each other fit by design; what the exact engine tolerates, too */
 
 enum {
+    RESOLUTION_GAPS = 256, /* that are looked at, the deepest overlap first */
     RESOLUTION_MAX_TRIANGLES = 300000,
     EXACT_TRIANGLES = 1000000 /* of all parts: the exact engine is ready in some seconds */
 };
@@ -75,17 +76,24 @@ static double round_down(double voxel)
     return floor(voxel / unit * (1 + 1e-9)) * unit;
 }
 
+/* The least gap. Parts that are deeper in each other than any fit by design clash: that is for the designer to mend, and says
+ * nothing about how finely the other gaps must be known. */
 static bool find_gap(flr_env *env, const flr_cache *cache, const flr_part_list *list, double within,
                      flr_gap *gap)
 {
+    flr_gap gaps[RESOLUTION_GAPS];
     flr_gaps_def def = {.env = env,
                         .cache = cache,
                         .parts = list,
                         .within = within,
                         .max_triangles = RESOLUTION_MAX_TRIANGLES};
-    uint32_t count = 0;
+    uint32_t count = 0, i = 0;
     /* without memory for it, the gap is not known */
-    return flr_gaps_measure(&def, gap, 1, &count, NULL) == FLR_OK && count > 0;
+    if (flr_gaps_measure(&def, gaps, RESOLUTION_GAPS, &count, NULL) != FLR_OK) return false;
+    while (i < count && gaps[i].distance < -FIT_DEPTH) i++;
+    if (i == count) return false;
+    *gap = gaps[i];
+    return true;
 }
 
 static void tell(flr_resolution *r, const flr_part_list *list, const flr_gap *gap, bound fine,
@@ -132,7 +140,7 @@ flr_resolution flr_resolution_choose(flr_env *env, const flr_cache *cache,
     flr_gap gap = {0};
     if (find_gap(env, cache, list, GAP_RANGE * voxel, &gap)) r.gap = gap.distance;
     // parts that touch, or are in each other by design, have no gap that voxels could resolve
-    const bool nominal = r.gap <= 0 && r.gap >= -FIT_DEPTH;
+    const bool nominal = r.gap <= 0;
     const bool tight = r.gap > 0 && r.gap < PER_GAP * voxel;
     const bool by_gap = tight && r.gap / PER_GAP >= coarse.voxel;
     if (tight) voxel = fmax(r.gap / PER_GAP, coarse.voxel);

@@ -13,8 +13,8 @@
 
 typedef struct flr_resolution {
     double voxel; /* metres; 0: none was chosen */
-    /* metres: the least distance of a part that moves to another, at the start, negative: they are in each other. INFINITY: none is
-     * near, or it was not measured */
+    /* metres: the least distance of a part that moves to another, at the start, negative: they are in each other, by no more than
+     * fits are by design; what is deeper clashes, and does not count. INFINITY: none is near, or it was not measured */
     double gap;
     bool too_coarse; /* for that gap */
     bool

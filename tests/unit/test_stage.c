@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "models/models.h"
-#include "support/test.h"
+#include "support/fixtures.h"
 
 static flr_error error;
 
@@ -201,6 +201,58 @@ static void a_size_is_chosen(void **state)
     flr_test_folder_remove(folder);
 }
 
+/* What is deeper in another part than any fit is clashes; the gap is that of the others. */
+static void a_clash_is_no_fit(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{ \"feeler\": 1, \"name\": \"stack\", \"parts\": [\n"
+        "{ \"name\": \"base\", \"file\": \"base.ply\", \"unit\": 1 },\n"
+        "{ \"name\": \"deep\", \"file\": \"cube.ply\", \"unit\": 1, \"moving\": true, "
+        "\"pose\": { \"position\": [-0.03, 0, %s] } },\n"
+        "{ \"name\": \"lid\", \"file\": \"cube.ply\", \"unit\": 1, \"moving\": true, "
+        "\"pose\": { \"position\": [0.03, 0, %s] } } ] }\n";
+    const struct {
+        const char *deep, *lid; /* where the cubes are, of 20 mm on a base that is 20 mm thick */
+        double gap;
+        bool exact;
+    } cases[] = {{"0.016", "0.02", 0, true},         /* one clashes, one rests */
+                 {"0.0185", "0.1", -0.0015, true},   /* one fits tightly */
+                 {"0.016", "0.1", INFINITY, false}}; /* one clashes, one is far away */
+    char *folder = flr_test_folder(), path[1024], scene_text[sizeof text + 32];
+    const char *const names[] = {"base", "cube"};
+    const flr_vec3 sizes[] = {{0.1, 0.06, 0.02}, {0.02, 0.02, 0.02}};
+    for (int i = 0; i < 2; i++) {
+        flr_mesh *mesh = flr_test_engine_box(sizes[i]);
+        snprintf(path, sizeof path, "%s/%s.ply", folder, names[i]);
+        assert_ok(flr_mesh_write(flr_env_real(), path, mesh, 1, &error), error);
+        flr_mesh_destroy(mesh);
+    }
+    snprintf(path, sizeof path, "%s/scene.json", folder);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        snprintf(scene_text, sizeof scene_text, text, cases[i].deep, cases[i].lid);
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        assert_int_not_equal(fputs(scene_text, file), EOF);
+        assert_int_equal(fclose(file), 0);
+        flr_scene *scene;
+        assert_ok(flr_scene_read(flr_env_real(), path, &scene, &error), error);
+        flr_stage_def def = flr_default_stage_def();
+        def.scene = scene;
+        flr_stage *stage = NULL;
+        assert_ok(flr_stage_create(flr_env_real(), &def, &stage, &error), error);
+        const flr_resolution *r = &stage->resolution;
+        assert_int_equal(r->exact, cases[i].exact);
+        if (isfinite(cases[i].gap))
+            assert_lt(fabs(r->gap - cases[i].gap), 1e-6);
+        else
+            assert_true(isinf(r->gap));
+        flr_stage_destroy(stage);
+        flr_scene_destroy(scene);
+    }
+    flr_test_folder_remove(folder);
+}
+
 typedef struct warnings {
     int built_again, others;
 } warnings;
@@ -274,7 +326,7 @@ int main(void)
         cmocka_unit_test(ball_in_its_socket), cmocka_unit_test(touched_with_a_point),
         cmocka_unit_test(axle_has_a_merged),  cmocka_unit_test(law_of_the_scene),
         cmocka_unit_test(troubles_are_told),  cmocka_unit_test(a_size_is_chosen),
-        cmocka_unit_test(damage_is_told),
+        cmocka_unit_test(a_clash_is_no_fit),  cmocka_unit_test(damage_is_told),
     };
     return cmocka_run_group_tests_name("stage", tests, NULL, NULL);
 }
