@@ -116,8 +116,10 @@ static uint32_t boxes_met(const winding_ray *r, const flr_fit_boxes *b)
                      u_high = (double)b->high[r->axis[1]][i] - SLANT[0] * first,
                      v_low = (double)b->low[r->axis[2]][i] - SLANT[1] * last,
                      v_high = (double)b->high[r->axis[2]][i] - SLANT[1] * first;
-        const bool hit = ahead & (u_low <= r->u + r->slack) & (u_high >= r->u - r->slack) &
-                         (v_low <= r->v + r->slack) & (v_high >= r->v - r->slack);
+        /* the slack of a point that is very far away is infinite, and would meet boxes that are not used */
+        const bool hit = (first <= last) & ahead & (u_low <= r->u + r->slack) &
+                         (u_high >= r->u - r->slack) & (v_low <= r->v + r->slack) &
+                         (v_high >= r->v - r->slack);
         met |= (uint32_t)hit << i;
     }
     return met;

@@ -132,6 +132,29 @@ static void forgeries_do_no_harm(void **state)
     flr_fit_destroy(fit);
 }
 
+/* Bounds so wide that lengths overflow: rays then have infinite slack, and still meet no box that is not used. */
+static void bounds_may_be_absurd(void **state)
+{
+    (void)state;
+    flr_fit *fit = build(), *other;
+    flr_error error;
+    flr_blob blob;
+    flr_fit_header h;
+    assert_ok(flr_fit_write(env, "/fit", fit, &error), error);
+    assert_ok(flr_file_read_all(env, "/fit", 1 << 24, &blob, &error), error);
+    memcpy(&h, blob.bytes, sizeof h);
+    h.bounds.low.x = -1e300, h.bounds.high.z = 1e300;
+    memcpy(blob.bytes, &h, sizeof h);
+    reseal(&blob);
+    if (flr_fit_parse(blob.bytes, blob.size, &other, &error) == FLR_OK) {
+        for (int i = 0; i < 3; i++)
+            flr_fit_inside(other, flr_vec3_make(i == 1 ? -1e200 : 0, 0, i == 2 ? 1e200 : 0));
+        flr_fit_destroy(other);
+    }
+    flr_blob_free(&blob);
+    flr_fit_destroy(fit);
+}
+
 static void the_cache_is_used(void **state)
 {
     (void)state;
