@@ -35,7 +35,7 @@ export class SectionHandles {
 
   /** where the handles are on the page, by the id of their slider */
   get places(): Record<string, { x: number; y: number }> {
-    return Object.fromEntries(this.shown().map((handle) => [handle.slider, this.eye.project(handle.arrow.position.toArray() as Vec3)]));
+    return Object.fromEntries(this.placed().map((handle) => [handle.slider, this.eye.project(handle.arrow.position.toArray() as Vec3)]));
   }
 
   /** at every look */
@@ -43,11 +43,10 @@ export class SectionHandles {
     const { section, box, section_bounds: bounds, over } = this.stage;
     const shown = new Set(this.shown());
     over.visible = shown.size > 0;
+    for (const handle of this.handles) handle.arrow.visible = shown.has(handle);
     if (!over.visible) return;
     const size = bounds.getSize(new Vector3());
-    for (const handle of this.handles) {
-      handle.arrow.visible = shown.has(handle);
-      if (!handle.arrow.visible) continue;
+    for (const handle of shown) {
       if (handle.slider === 'section-at') this.turn(handle, section.axis);
       // in the middle of what the plane, or the side, cuts
       const middle = [0, 1, 2].map((k) => (box.on ? (box.low[k]! + box.high[k]!) / 2 : 0.5));
@@ -68,6 +67,7 @@ export class SectionHandles {
       cone.renderOrder = 2;
       arrow.add(cone);
     }
+    arrow.visible = false; // until it has its place
     const handle: Handle = { slider, axis: -1, arrow };
     this.turn(handle, axis);
     this.handles.push(handle);
@@ -84,6 +84,11 @@ export class SectionHandles {
   private shown(): Handle[] {
     const { section, box } = this.stage;
     return this.handles.filter(({ slider }) => (slider === 'section-at' ? section.on : box.on));
+  }
+
+  /** those that have their place: a section that was just switched on has none before the next look */
+  private placed(): Handle[] {
+    return this.shown().filter(({ arrow }) => arrow.visible);
   }
 
   private share(handle: Handle): number {
@@ -120,7 +125,7 @@ export class SectionHandles {
 
   private under(event: PointerEvent): Handle | null {
     let best: Handle | null = null, least = event.pointerType === 'touch' ? FINGER_PIXELS : REACH_PIXELS;
-    for (const handle of this.shown()) {
+    for (const handle of this.placed()) {
       const place = this.eye.project(handle.arrow.position.toArray() as Vec3);
       const away = place.behind ? Infinity : Math.hypot(place.x - event.clientX, place.y - event.clientY);
       if (away < least) [best, least] = [handle, away];

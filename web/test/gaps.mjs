@@ -58,8 +58,13 @@ for (const engine of ['exact', 'shell']) {
     // the part in the hand: a number with its error, and the nearest points
     await take(page, 'top');
     await arrived(page);
-    await until(page, () => window.feeler.gap !== null && /^(touching · )?\d+\.\d{3} mm ± 0\.00\d$/.test(document.getElementById('clearance-value').textContent), `${engine}: a live number`);
-    const { gap, drawn } = await page.evaluate(() => ({ gap: window.feeler.gap, drawn: window.feeler.seen.gap }));
+    // the readout follows at intervals, the line with each picture: they are looked at where both are there
+    await until(page, () => {
+      const { gap, seen } = window.feeler;
+      window.live = { gap, drawn: seen.gap };
+      return gap !== null && seen.gap !== null && /^(touching · )?\d+\.\d{3} mm ± 0\.00\d$/.test(document.getElementById('clearance-value').textContent);
+    }, `${engine}: a live number`);
+    const { gap, drawn } = await page.evaluate(() => window.live);
     check(gap.distance > 0 && gap.distance < 4e-4 && gap.error <= 2e-6, `${engine}: ${JSON.stringify(gap)}`);
     check(drawn && !drawn.interference && Math.abs(drawn.from[2] - drawn.to[2]) < 5e-4, `${engine}: it is drawn: ${JSON.stringify(drawn)}`);
     if (engine === 'exact') check(Math.abs(gap.distance - 1e-4) < 5e-5, `${gap.distance} m, not 0.1 mm`);
@@ -70,7 +75,7 @@ for (const engine of ['exact', 'shell']) {
     await page.locator('#parts .part-pick', { hasText: 'pressed' }).click();
     await page.locator('#exact-button').click(); // on a slow machine nothing is asked by itself
     await until(page, () => /^interference (at least )?0\.[12]\d\d mm/.test(document.getElementById('clearance-value').textContent), `${engine}: interference is told`);
-    check(await page.evaluate(() => document.getElementById('clearance-value').classList.contains('touching') && window.feeler.seen.gap.interference), `${engine}: in red, ${await readout(page)}`);
+    await until(page, () => document.getElementById('clearance-value').classList.contains('touching') && window.feeler.seen.gap?.interference, `${engine}: in red, ${await readout(page)}`);
     check(/^with base/.test(await page.locator('#exact-value').textContent()), 'with whom');
 
     // lengths, not layers
