@@ -124,8 +124,9 @@ typedef struct flr_plan_space flr_plan_space;
 int flr_plan_space_create(const flr_plan_def *def, flr_plan_space **space, flr_error *error);
 void flr_plan_space_destroy(flr_plan_space *space);
 int flr_plan_verify(flr_plan_space *space, const flr_pose *poses, size_t count, flr_plan_verdict *verdict, flr_error *error);
+typedef struct { double seconds; uint64_t poses; ...; } flr_plan_progress;
 typedef struct { flr_pose from; bool to_given; flr_pose to; double seconds; uint64_t seed; unsigned threads;
-    bool (*progress)(void *context, double seconds, uint64_t poses); void *progress_context; ...; } flr_plan_search;
+    bool (*progress)(void *context, const flr_plan_progress *now); void *progress_context; ...; } flr_plan_search;
 flr_plan_search flr_default_plan_search(void);
 typedef struct { uint32_t obstacle; bool sole; uint64_t stops; flr_vec3 at; ...; } flr_plan_blocker;
 typedef struct { int method; bool stopped; flr_pose *poses; size_t pose_count; flr_plan_verdict verdict; double length, turn;
@@ -206,7 +207,7 @@ extern "Python" bool feeler_progress(void *context, double done);
 extern "Python" bool feeler_stage(void *context, double done, const char *stage);
 extern "Python" bool feeler_go_on(void *context);
 extern "Python" bool feeler_skip(void *context, uint32_t a, uint32_t b);
-extern "Python" bool feeler_search(void *context, double seconds, uint64_t poses);
+extern "Python" bool feeler_search(void *context, const flr_plan_progress *now);
 """
 
 HELPERS = r"""

@@ -114,34 +114,66 @@ static flr_result choose_named(const flr_scene *scene, const char *names, bool *
     return result;
 }
 
-static flr_result choose_movable(const flr_scene *scene, bool *moves, flr_error *error)
+/* rigid[i]: the outermost rigid group around part i, or FLR_NO_PART */
+static bool goes_with(const uint32_t *rigid, size_t a, size_t b)
+{
+    return a == b || (rigid[a] != FLR_NO_PART && rigid[a] == rigid[b]);
+}
+
+/* a rigid group counts as one */
+static flr_result choose_movable(const flr_scene *scene, const uint32_t *rigid, bool *moves,
+                                 flr_error *error)
 {
     size_t count = 0;
-    for (size_t i = 0; i < scene->part_count; i++) count += moves[i] = scene->parts[i].moving;
+    for (size_t i = 0; i < scene->part_count; i++) {
+        bool counted = false;
+        moves[i] = scene->parts[i].moving;
+        for (size_t k = 0; k < i; k++) counted |= moves[k] && goes_with(rigid, k, i);
+        count += moves[i] && !counted;
+    }
     if (count == 1) return FLR_OK;
     return flr_fail(error, FLR_BAD_ARGUMENT,
                     "%s has %zu movable parts: say which one moves with --part NAME", scene->path,
                     count);
 }
 
+/* Moving ones first, beginning with the first that was chosen: a path is one of its poses. What is in a rigid group with it
+ * comes along; what the others pass through is not in the way. */
+static void sort_parts(flr_plan_scene *scene, const bool *moves, const uint32_t *rigid)
+{
+    const flr_scene *s = scene->scene;
+    scene->moving_count = scene->standing_count = 0;
+    for (uint32_t i = 0; i < s->part_count; i++)
+        if (moves[i]) scene->moving[scene->moving_count++] = i;
+    const uint32_t chosen = scene->moving_count;
+    for (uint32_t i = 0; i < s->part_count; i++) {
+        bool along = false;
+        for (uint32_t k = 0; k < chosen; k++) along |= goes_with(rigid, scene->moving[k], i);
+        if (along && !moves[i])
+            scene->moving[scene->moving_count++] = i;
+        else if (!along && s->parts[i].use != FLR_PART_USE_PASS)
+            scene->standing[scene->standing_count++] = i;
+    }
+}
+
 flr_result flr_plan_scene_choose(flr_plan_scene *scene, const char *names, flr_error *error)
 {
     const flr_scene *s = scene->scene;
     bool *moves = calloc(s->part_count, sizeof *moves);
-    if (!moves) return no_memory(error);
-    flr_result result =
-        names ? choose_named(s, names, moves, error) : choose_movable(s, moves, error);
-    scene->moving_count = scene->standing_count = 0;
-    for (uint32_t i = 0; i < s->part_count; i++)
-        if (moves[i])
-            scene->moving[scene->moving_count++] = i;
-        else
-            scene->standing[scene->standing_count++] = i;
+    uint32_t *rigid = calloc(s->part_count, sizeof *rigid);
+    flr_result result = FLR_OK;
+    if (!moves || !rigid || !flr_scene_rigid(s, rigid)) result = no_memory(error);
+    if (result == FLR_OK)
+        result =
+            names ? choose_named(s, names, moves, error) : choose_movable(s, rigid, moves, error);
+    if (result == FLR_OK) sort_parts(scene, moves, rigid);
     free(moves);
+    free(rigid);
     if (result != FLR_OK) return result;
     if (!scene->standing_count)
         return flr_fail(error, FLR_BAD_ARGUMENT,
-                        "%s: every part moves, so there is nothing to check against", s->path);
+                        "%s: no part stands in the way: all of them move, or are passed through",
+                        s->path);
     scene->T_world_body = s->parts[scene->moving[0]].T_world_part;
     const flr_pose T_body_world = flr_pose_inverse(scene->T_world_body);
     for (uint32_t i = 0; i < scene->moving_count; i++) {

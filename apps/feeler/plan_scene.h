@@ -13,7 +13,7 @@ typedef struct flr_plan_scene {
     flr_fit **fits;      /* [mesh_count] */
     uint32_t mesh_count; /* parts of equal shape share one */
     uint32_t *mesh_of;   /* [parts] */
-    uint32_t *moving;    /* [moving_count]: parts; the first carries the others */
+    uint32_t *moving;    /* [moving_count]: parts; the first chosen one carries the others */
     uint32_t *standing;  /* [standing_count]: parts */
     uint32_t moving_count, standing_count;
     flr_plan_part *parts;  /* [parts]: moving ones first, as in `moving`, then the standing ones */
@@ -25,8 +25,8 @@ flr_result flr_plan_scene_read(flr_cli *cli, const char *path, const flr_mesh_op
                                unsigned threads, flr_plan_scene *scene, flr_error *error);
 void flr_plan_scene_free(flr_plan_scene *scene);
 
-/* Says what moves: parts or groups, separated by commas; NULL: the only part that is movable. FLR_BAD_ARGUMENT with
- * the names that there are. */
+/* Says what moves: parts or groups, separated by commas; NULL: the only part, or rigid group, that is movable. Whole rigid
+ * groups move, and parts that others pass through do not stand in the way. FLR_BAD_ARGUMENT with the names that there are. */
 flr_result flr_plan_scene_choose(flr_plan_scene *scene, const char *names, flr_error *error);
 
 /* What moves and what stands, as a definition; the space borrows the fits. */

@@ -11,7 +11,17 @@ enum { STEPS_NAME_SIZE = 400 };
 
 /* ---- units ---- */
 
-/* Parts of a rigid group are one unit. What the scene does not let move stays, unless nothing may move. */
+/* Does anything touch the part, or the rigid group around it? */
+static bool is_solid(const flr_scene *scene, const uint32_t *rigid, uint32_t part)
+{
+    if (rigid[part] == FLR_NO_PART) return scene->parts[part].use != FLR_PART_USE_PASS;
+    for (size_t i = 0; i < scene->part_count; i++)
+        if (rigid[i] == rigid[part] && scene->parts[i].use != FLR_PART_USE_PASS) return true;
+    return false;
+}
+
+/* Parts of a rigid group are one unit, and what all others pass through is none. What the scene does not let move stays,
+ * unless nothing may move. */
 static flr_result make_units(flr_steps *s, flr_error *error)
 {
     const flr_scene *scene = s->scene->scene;
@@ -28,10 +38,12 @@ static flr_result make_units(flr_steps *s, flr_error *error)
     for (uint32_t i = 0; i < count && result == FLR_OK; i++) any |= scene->parts[i].moving;
     for (uint32_t i = 0; i < count && result == FLR_OK; i++) {
         uint32_t k = 0;
-        while (k < i && (rigid[i] == FLR_NO_PART || rigid[k] != rigid[i])) k++;
-        s->unit[i] = k < i ? s->unit[k] : s->unit_count++;
         s->parts[i] =
             (flr_plan_part){s->scene->fits[s->scene->mesh_of[i]], scene->parts[i].T_world_part};
+        s->unit[i] = FLR_NONE;
+        if (!is_solid(scene, rigid, i)) continue;
+        while (k < i && (rigid[i] == FLR_NO_PART || rigid[k] != rigid[i])) k++;
+        s->unit[i] = k < i ? s->unit[k] : s->unit_count++;
         if (k < i) {
             s->fixed[s->unit[i]] &= !scene->parts[i].moving;
             continue;
@@ -52,8 +64,16 @@ static flr_result choose_until(flr_steps *s, flr_error *error)
     if (!until) return FLR_OK;
     for (uint32_t u = 0; u < s->unit_count; u++)
         if (strcmp(s->names[u], until) == 0) s->until = u;
-    for (uint32_t i = 0; i < scene->part_count && s->until == FLR_NONE; i++)
-        if (strcmp(scene->parts[i].name, until) == 0) s->until = s->unit[i];
+    bool known = false;
+    for (uint32_t i = 0; i < scene->part_count && s->until == FLR_NONE; i++) {
+        if (strcmp(scene->parts[i].name, until) != 0) continue;
+        s->until = s->unit[i];
+        known = true;
+    }
+    if (s->until == FLR_NONE && known)
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "%s: all other parts pass through \"%s\", so nothing holds it", scene->path,
+                        until);
     if (s->until == FLR_NONE)
         return flr_fail(error, FLR_BAD_ARGUMENT,
                         "%s has neither a part nor a rigid group \"%s\"; feeler info lists them",
@@ -187,11 +207,29 @@ static bool show(void *context, uint32_t out, uint32_t unit)
     return !flr_stop_wanted();
 }
 
-static flr_result find(flr_steps *s, flr_error *error)
+/* What all others pass through is left out: the parts of `def`, and in of[] what they are in the scene. */
+static flr_result list_solid(const flr_steps *s, flr_plan_part *parts, uint32_t *unit, uint32_t *of,
+                             uint32_t *count, flr_error *error)
+{
+    const flr_scene *scene = s->scene->scene;
+    *count = 0;
+    for (uint32_t i = 0; i < scene->part_count; i++) {
+        if (scene->parts[i].use == FLR_PART_USE_PASS) continue;
+        parts[*count] = s->parts[i];
+        unit[*count] = s->unit[i];
+        of[(*count)++] = i;
+    }
+    if (*count) return FLR_OK;
+    return flr_fail(error, FLR_BAD_ARGUMENT, "%s: all parts are passed through: nothing holds them",
+                    scene->path);
+}
+
+static flr_result find_among(flr_steps *s, const flr_plan_part *parts, const uint32_t *unit,
+                             uint32_t count, flr_error *error)
 {
     flr_plan_sequence_def def = flr_default_plan_sequence_def();
-    def.parts = s->parts, def.unit = s->unit, def.fixed = s->fixed;
-    def.part_count = (uint32_t)s->scene->scene->part_count;
+    def.parts = parts, def.unit = unit, def.fixed = s->fixed;
+    def.part_count = count;
     def.unit_count = s->unit_count;
     def.until = s->until;
     def.clearance = s->def->clearance;
@@ -205,6 +243,22 @@ static flr_result find(flr_steps *s, flr_error *error)
     flr_result result = flr_plan_sequence_find(s->cli->env, &def, &s->sequence, error);
     flr_stop_at_once(false);
     flr_progress_end(s->cli);
+    return result;
+}
+
+static flr_result find(flr_steps *s, flr_error *error)
+{
+    const size_t room = s->scene->scene->part_count;
+    flr_plan_part *parts = calloc(room, sizeof *parts);
+    uint32_t *unit = calloc(room, sizeof *unit), *of = calloc(room, sizeof *of), count = 0;
+    flr_result result = parts && unit && of ? list_solid(s, parts, unit, of, &count, error)
+                                            : flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    if (result == FLR_OK) result = find_among(s, parts, unit, count, error);
+    for (uint32_t i = 0; result == FLR_OK && i < s->sequence.step_count; i++)
+        s->sequence.steps[i].part = of[s->sequence.steps[i].part];
+    free(parts);
+    free(unit);
+    free(of);
     return result;
 }
 

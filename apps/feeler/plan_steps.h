@@ -20,7 +20,7 @@ typedef struct flr_steps {
     const flr_steps_def *def;
     const flr_plan_scene *scene;
     flr_plan_part *parts; /* [parts of the scene], T: in the world */
-    uint32_t *unit;       /* [parts] */
+    uint32_t *unit;       /* [parts]; FLR_NONE: all others pass through it, and it stays */
     const char **names;   /* [unit_count]: of the part, or of the rigid group */
     bool *fixed;          /* [unit_count] */
     uint32_t unit_count;

@@ -147,9 +147,9 @@ def feeler_go_on(context: Any) -> bool:
 
 
 @ffi.def_extern(onerror=_keep, error=False)  # type: ignore[misc]
-def feeler_search(context: Any, seconds: float, poses: int) -> bool:
+def feeler_search(context: Any, now: Any) -> bool:
     watch: Watch = ffi.from_handle(context)
-    return watch.ask(seconds)
+    return watch.ask(now.seconds)
 
 
 @ffi.def_extern(error=False)  # type: ignore[misc]

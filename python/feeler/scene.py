@@ -336,7 +336,8 @@ def plan(source: Union[Source, Scene], part: Union[str, Sequence[str], None] = N
          progress: Optional[Progress] = None) -> Plan:
     """Looks for a path on which a part (or several, as one body) comes out of the assembly, or to the pose `to`.
 
-    What is found is checked exactly. `progress` gets the seconds that went by. Without a part, the only movable one moves.
+    What is found is checked exactly. `progress` gets the seconds that went by; where it returns False, a path that was found
+    already is kept, and without one `Cancelled` is raised. Without a part, the only movable one moves.
 
     >>> import feeler
     >>> way = feeler.plan(feeler.demo_scene(), part="peg", seconds=20)
@@ -352,18 +353,21 @@ def plan(source: Union[Source, Scene], part: Union[str, Sequence[str], None] = N
     search.seconds, search.seed, search.threads = seconds, seed, threads
     search.progress, search.progress_context = lib.feeler_search, watch.handle
     error, found = ffi.new("flr_error *"), ffi.new("flr_plan_result *")
-    watch.check(lib.flr_plan_find(lib.flr_env_real(), space.definition, search, found, error), error)
-    poses = np.empty((found.pose_count, 7))
-    if found.pose_count:
-        ffi.memmove(ffi.from_buffer(poses), found.poses, poses.nbytes)
-    made = Plan(
-        found.pose_count > 0, ffi.string(lib.flr_plan_method_name(found.method)).decode(), poses, found.verdict.lower,
-        found.verdict.upper, found.length, found.turn,
-        [Blocker(space.name(b.obstacle), b.sole, b.stops, _vec(b.at))
-         for b in (found.blockers[i] for i in range(found.blocker_count))],
-        found.seconds)
-    lib.flr_plan_result_free(found)
-    return made
+    try:
+        watch.check(lib.flr_plan_find(lib.flr_env_real(), space.definition, search, found, error), error)
+        if found.stopped and not found.pose_count:
+            raise _core.Cancelled("stopped before a path was found")
+        poses = np.empty((found.pose_count, 7))
+        if found.pose_count:
+            ffi.memmove(ffi.from_buffer(poses), found.poses, poses.nbytes)
+        return Plan(
+            found.pose_count > 0, ffi.string(lib.flr_plan_method_name(found.method)).decode(), poses, found.verdict.lower,
+            found.verdict.upper, found.length, found.turn,
+            [Blocker(space.name(b.obstacle), b.sole, b.stops, _vec(b.at))
+             for b in (found.blockers[i] for i in range(found.blocker_count))],
+            found.seconds)
+    finally:
+        lib.flr_plan_result_free(found)
 
 
 def verify(source: Union[Source, Scene], poses: npt.ArrayLike, part: Union[str, Sequence[str], None] = None, *,

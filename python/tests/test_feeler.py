@@ -282,6 +282,29 @@ def test_scene_errors_name_the_place(tmp_path):
         feeler.plan(feeler.demo_scene(), part="nut")
 
 
+def test_a_search_tells_its_seconds_and_can_be_stopped(tmp_path):
+    # a cube behind bars on all six sides: there is no way out
+    walls = [np.roll((1.0, 1.0, 0.05), k) for k in range(3)]
+    parts = [{"name": "cube", "file": "cube.stl", "moving": True}]
+    feeler.Mesh.box((0.3, 0.3, 0.3)).save(tmp_path / "cube.stl")
+    for axis, size in enumerate(walls):
+        feeler.Mesh.box(tuple(size)).save(tmp_path / f"wall_{axis}.stl")
+        for side in (-0.5, 0.5):
+            at = np.zeros(3)
+            at[np.argmin(size)] = side * 1000
+            parts.append({"name": f"wall {axis} {side}", "file": f"wall_{axis}.stl", "pose": {"position": list(at)}})
+    scene = {"feeler": 1, "name": "cage", "unit": "mm", "parts": parts}
+    path = tmp_path / "cage.json"
+    path.write_text(json.dumps(scene))
+    seen = []
+    assert not feeler.plan(path, part="cube", seconds=3, progress=seen.append).found
+    assert seen == sorted(seen) and len(seen) > 2 and 0 < seen[0] and seen[-1] < 60
+    with pytest.raises(feeler.Cancelled):
+        feeler.plan(path, part="cube", seconds=600, progress=lambda seconds: seconds < 0.3)
+    with pytest.raises(ZeroDivisionError):
+        feeler.plan(path, part="cube", seconds=600, progress=lambda seconds: 1 / 0)
+
+
 def test_a_dict_is_a_scene():
     with open(feeler.demo_scene(), encoding="utf-8") as file:
         scene = json.load(file)

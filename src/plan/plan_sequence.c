@@ -239,21 +239,32 @@ static void leave(sequencer *q, uint32_t first)
         }
 }
 
+/* The order in which units are tried: first the one that is wanted, if one is. */
+static uint32_t nth_unit(const sequencer *q, uint32_t i)
+{
+    const uint32_t until = q->def->until;
+    if (until == FLR_NONE) return i;
+    return i == 0 ? until : i - (i <= until);
+}
+
 /* Units one by one. */
 static flr_result try_alone(sequencer *q, uint32_t stage, bool quick, flr_error *error)
 {
-    const uint32_t first = q->sequence->step_count;
+    const uint32_t first = q->sequence->step_count, until = q->def->until;
     uint32_t left = count_left(q);
     flr_result result = FLR_OK;
-    for (uint32_t u = 0; u < q->def->unit_count && result == FLR_OK && left > 1; u++) {
+    for (uint32_t i = 0; i < q->def->unit_count && result == FLR_OK && left > 1; i++) {
+        const uint32_t u = nth_unit(q, i);
         bool found;
         if (q->gone[u] || is_fixed(q, u) || q->stopped) continue;
+        if (until != FLR_NONE && u != until && left == 2) continue; // that one would be the last
         memset(q->leaving, 0, q->def->unit_count * sizeof *q->leaving);
         q->leaving[u] = true;
         result = try_out(q, stage, u, quick, &found, error);
-        left -= result == FLR_OK && found;
+        if (result != FLR_OK || !found) continue;
+        left--;
         // with all the time, one at once makes it easier for the others
-        if (result == FLR_OK && found && !quick) break;
+        if (!quick || u == until) break;
     }
     leave(q, first);
     return result;
@@ -277,7 +288,9 @@ static flr_result try_together(sequencer *q, uint32_t stage, flr_error *error)
                 q->leaving[by[k]] = true;
                 together++;
             }
-            if (together < size || together + 1 > count_left(q)) continue;
+            const uint32_t until = q->def->until;
+            const bool wanted_stays = until != FLR_NONE && !q->leaving[until];
+            if (together < size || together + 1 + wanted_stays > count_left(q)) continue;
             result = try_out(q, stage, u, true, &found, error);
             if (result != FLR_OK || !found) continue;
             leave(q, first);
@@ -318,7 +331,7 @@ static flr_result list_left(sequencer *q, flr_error *error)
     s->left = calloc(count, sizeof *s->left);
     s->blocker = calloc(count, sizeof *s->blocker);
     if (!s->left || !s->blocker) return no_memory(error);
-    const bool all = count_left(q) > 1;
+    const bool all = q->def->until != FLR_NONE || count_left(q) > 1;
     for (uint32_t u = 0; u < count; u++) {
         const bool wanted = q->def->until == FLR_NONE || q->def->until == u;
         if (!all || q->gone[u] || is_fixed(q, u) || !wanted) continue;

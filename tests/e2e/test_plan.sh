@@ -72,6 +72,31 @@ says 'add --all or --until'
 expect 2 feeler plan peg/lid.json --all --part peg
 says 'leave out --part'
 
+# the last part that is left may be the one that is asked for
+expect 0 feeler plan peg/scene.json --until block --json
+json '[.steps[].parts] == [["block"]] and .left == []'
+
+# ---- parts that are passed through are not in the way; rigid groups move as one ----
+jq '.parts |= map(if .name == "lid" or .name == "base" then .use = "pass" else . end)' peg/lid.json >peg/pass.json
+expect 0 feeler plan peg/pass.json --part peg --time 5 --json
+json '.found and (.path | length) == .poses and (.path[0] | (.p | length) == 3 and (.q | length) == 4)'
+expect 0 feeler plan peg/pass.json --all --time 5 --html pass.html --json
+json '[.steps[].parts[0]] == ["peg"] and .left == []'
+expect 2 feeler plan peg/pass.json --until lid
+says 'all other parts pass through "lid"'
+jq '.parts |= map(.use = "pass")' peg/scene.json >peg/all_pass.json
+expect 2 feeler plan peg/all_pass.json --all
+says 'all parts are passed through'
+expect 2 feeler plan peg/all_pass.json
+says 'no part stands in the way'
+jq '.groups = [{name: "plug", rigid: true}] | .parts |= map(if .name == "lid" or .name == "peg" then .in = "plug" else . end)' \
+  peg/lid.json >peg/rigid.json
+expect 0 feeler plan peg/rigid.json --time 5 --out plug.txt --json
+json '.found and .part == "peg"'
+expect 0 feeler plan peg/rigid.json --part lid --time 5 --json
+json '.found and .part == "lid"'
+expect 0 feeler verify peg/rigid.json --path plug.txt --part peg
+
 # ---- a recording is checked again in another revision ----
 expect 0 feeler make fit round-peg --gap 0.3mm --out rev_a
 expect 0 feeler make fit round-peg --gap 0.01mm --out rev_b

@@ -205,6 +205,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(files_come_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(damage_is_found, set_up, tear_down),
         cmocka_unit_test_setup_teardown(forgeries_do_no_harm, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(bounds_may_be_absurd, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_cache_is_used, set_up, tear_down),
     };
     return cmocka_run_group_tests_name("fit file", tests, NULL, NULL);

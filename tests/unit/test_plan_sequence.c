@@ -162,6 +162,30 @@ static void lid_first(void **state)
     for (int i = 0; i < 5; i++) flr_fit_destroy(fits[i]);
 }
 
+/* The part that is wanted leaves, whichever of the two it is, and nothing else needs to. */
+static void the_last_may_be_wanted(void **state)
+{
+    (void)state;
+    flr_fit *fits[3] = {block(-10, 0, -5, 5, -5, 5), block(0.1, 10, -5, 5, -5, 5),
+                        block(10.1, 20, -5, 5, -5, 5)};
+    flr_plan_part parts[3];
+    const uint32_t unit[3] = {0, 1, 2};
+    for (int i = 0; i < 3; i++) parts[i] = (flr_plan_part){fits[i], flr_pose_identity()};
+    for (uint32_t count = 2; count <= 3; count++)
+        for (uint32_t wanted = 0; wanted < count; wanted++) {
+            flr_plan_sequence_def def = def_of(parts, unit, NULL, count);
+            def.until = wanted;
+            flr_plan_sequence s = find(&def);
+            assert_int_equal(s.left_count, 0);
+            assert_int_equal(s.step_count, 1);
+            assert_int_equal(s.steps[0].unit_count, 1);
+            assert_int_equal(s.steps[0].units[0], wanted);
+            check_again(&def, &s);
+            flr_plan_sequence_free(&s);
+        }
+    for (int i = 0; i < 3; i++) flr_fit_destroy(fits[i]);
+}
+
 /* a ring and a pin with two heads in it: neither comes off the other, both come out of the tub */
 static void leave_together(void **state)
 {
@@ -202,6 +226,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lid_first),
+        cmocka_unit_test(the_last_may_be_wanted),
         cmocka_unit_test(leave_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
