@@ -34,8 +34,9 @@ enum {
 static const flr_box3 reach = {{-0.10, -0.22, 0.06}, {0.10, -0.02, 0.26}};
 static const double farthest = 1; /* metres: a place beyond is none */
 static const double fastest = 20; /* m/s: what seems faster is no motion of a hand */
+static const double gap = 5e-3; /* seconds: in a longer one, it may have moved no farther than in this */
 static const unsigned max_odd =
-    64; /* samples that are left out for it; then it is there after all */
+    64; /* samples in a row that agree on a place too far away; then it is there after all */
 
 typedef struct haply {
     flr_servo servo; /* first: the driver shares its functions */
@@ -47,7 +48,7 @@ typedef struct haply {
     int wake;
     atomic_bool closing;
     // the thread's
-    flr_vec3 last;
+    flr_vec3 last, odd_at;
     int64_t last_ns;
     unsigned odd;
     bool has_last;
@@ -125,6 +126,17 @@ static void take_grip(flr_look_at root, flr_device_sample *sample)
     }
 }
 
+/* Too far from the last place, and not again and again in one new place. */
+static bool is_jump(haply *d, flr_vec3 p, int64_t now_ns)
+{
+    const double seconds = 1e-9 * (double)(now_ns - d->last_ns),
+                 longest = fastest * fmin(fmax(seconds, 1e-3), gap);
+    if (!d->has_last || flr_vec3_distance(p, d->last) <= longest) return false;
+    if (d->odd && flr_vec3_distance(p, d->odd_at) > fastest * gap) d->odd = 0;
+    d->odd_at = p;
+    return d->odd++ < max_odd;
+}
+
 /* False: the message is about something else, or about no place where a hand can be. */
 static bool take_state(haply *d, int64_t now_ns, flr_device_sample *sample)
 {
@@ -135,9 +147,7 @@ static bool take_state(haply *d, int64_t now_ns, flr_device_sample *sample)
     *sample = (flr_device_sample){.T_base_grip = flr_pose_identity()};
     if (!vec3_of(flr_look_member(state, "cursor_position"), &p)) return false;
     if (!(flr_vec3_length(p) <= farthest)) return false;
-    const double seconds = 1e-9 * (double)(now_ns - d->last_ns);
-    const bool jump = d->has_last && flr_vec3_distance(p, d->last) > fastest * fmax(seconds, 1e-3);
-    if (jump && d->odd++ < max_odd) return false;
+    if (is_jump(d, p, now_ns)) return false;
     d->odd = 0;
     d->has_last = true;
     d->last = p;

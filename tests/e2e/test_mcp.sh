@@ -29,6 +29,12 @@ holds '.[2].result | .isError and (.content[0].text | contains("no such file"))'
 feeler mcp ball <"$scratch/long" >"$scratch/out"
 holds 'length == 2 and .[0].error.code == -32600 and .[1].id == 9'
 
+# ---- the last line needs no end ----
+printf '{"jsonrpc":"2.0","id":7,"method":"ping"}' | feeler mcp ball >"$scratch/out"
+holds 'length == 1 and .[0].id == 7'
+head -c 3000000 /dev/zero | tr '\0' 'x' | feeler mcp ball >"$scratch/out"
+holds 'length == 1 and .[0].error.code == -32600'
+
 # ---- limits ----
 # a cube in a closed box: the search for a way out ends only when its time is up
 shell() { # FIRST LOW HIGH FACES...: a cube between two corners, whose vertices are numbered from FIRST on
