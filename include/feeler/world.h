@@ -70,7 +70,7 @@
 extern "C" {
 #endif
 
-enum { FLR_WORLD_HANDS = 8, FLR_WORLD_PARTS = 4096, FLR_WORLD_REMOTE_COUPLINGS = 64 };
+enum { FLR_WORLD_HANDS = 8, FLR_WORLD_PARTS = 8192, FLR_WORLD_REMOTE_COUPLINGS = 64 };
 #define FLR_NO_PART UINT32_MAX
 
 typedef enum flr_part_kind {

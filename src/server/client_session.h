@@ -13,7 +13,7 @@ enum {
     FLR_CLIENT_SESSION_NEAR_PARTS = 64, /* whose voxels were shown last */
     FLR_HUB_QUESTIONS = 256,            /* questions that workers are at */
     FLR_HUB_GUEST_HANDS = 512,          /* as the table of messages has it */
-    FLR_HUB_GUEST_PARTS = 4096,
+    FLR_HUB_GUEST_PARTS = 8192,
     FLR_HUB_GUEST_INSTANCES = 64
 };
 

@@ -331,8 +331,8 @@ static void test_limits_and_sentences(void **state)
     refuses(&full, FLR_BAD_ARGUMENT,
             "message 'state', field 'parts[1].T_world_part': has a quaternion that is not of unit "
             "length");
-    full.as.state.parts_count = 4097;
-    refuses(&full, FLR_TOO_LARGE, "message 'state', field 'parts': has more items than 4096");
+    full.as.state.parts_count = 8193;
+    refuses(&full, FLR_TOO_LARGE, "message 'state', field 'parts': has more items than 8192");
     full.as.state.parts_count = 1;
     full.as.state.lower = -1;
     refuses(&full, FLR_BAD_ARGUMENT, "message 'state', field 'lower': is negative");

@@ -172,12 +172,18 @@ await step('a SpaceMouse at the page, by WebHID: pushed down, the selected part 
   await page.addInitScript(() => {
     const device = Object.assign(new EventTarget(), { opened: false, productName: 'SpaceMouse Compact', open: async () => (device.opened = true) });
     Object.defineProperty(navigator, 'hid', { value: Object.assign(new EventTarget(), { getDevices: async () => [device], requestDevice: async () => [device] }) });
+    // a cap that is pushed reports again and again, until it is unplugged
+    let reports = 0;
     window.push = (...counts) => {
       const data = new DataView(new ArrayBuffer(2 * counts.length));
       counts.forEach((value, k) => data.setInt16(2 * k, value, true));
-      device.dispatchEvent(Object.assign(new Event('inputreport'), { reportId: 1, data }));
+      clearInterval(reports);
+      reports = setInterval(() => device.dispatchEvent(Object.assign(new Event('inputreport'), { reportId: 1, data })), 20);
     };
-    window.lost = () => navigator.hid.dispatchEvent(new Event('disconnect'));
+    window.lost = () => {
+      clearInterval(reports);
+      navigator.hid.dispatchEvent(new Event('disconnect'));
+    };
     window.rumbles = [];
     const pad = { connected: true, buttons: [], axes: [], vibrationActuator: { playEffect: async (kind, effect) => window.rumbles.push({ kind, ...effect }) } };
     navigator.getGamepads = () => [pad];
