@@ -67,7 +67,8 @@ static int serve(const flr_mcp *mcp)
             size -= used;
         }
     }
-    if (told && (skipping || size)) told = answer(mcp, line, skipping ? FLR_MCP_MAX_LINE + 1 : size);
+    if (told && (skipping || size))
+        told = answer(mcp, line, skipping ? FLR_MCP_MAX_LINE + 1 : size);
     free(line);
     return told ? FLR_EXIT_OK : FLR_EXIT_FAILED;
 }

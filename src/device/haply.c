@@ -34,7 +34,8 @@ enum {
 static const flr_box3 reach = {{-0.10, -0.22, 0.06}, {0.10, -0.02, 0.26}};
 static const double farthest = 1; /* metres: a place beyond is none */
 static const double fastest = 20; /* m/s: what seems faster is no motion of a hand */
-static const double gap = 5e-3; /* seconds: in a longer one, it may have moved no farther than in this */
+static const double gap =
+    5e-3; /* seconds: in a longer one, it may have moved no farther than in this */
 static const unsigned max_odd =
     64; /* samples in a row that agree on a place too far away; then it is there after all */
 
