@@ -126,7 +126,7 @@ export class Clashes {
     const { found } = this;
     const pairs = found ? listed(found.pairs, this.filter) : [];
     text(by_id('clashes-count'), found ? String(found.overlaps + found.contacts + found.near) : '');
-    const left = found && found.left_out > 0 ? ` ${found.left_out} ${found.left_out === 1 ? 'part was' : 'parts were'} left out: more than a million triangles.` : '';
+    const left = found && found.left_out > 0 ? ` ${found.left_out === 1 ? t('1 part was left out: more than a million triangles.') : t('{0} parts were left out: more than a million triangles.', found.left_out)}` : '';
     const allowed = found?.allowed ? t('; {0} allowed', found.allowed) : '';
     text(this.note, found ? `${summary(found, this.model.unit)}${allowed}.${left}` : '');
     const rows = pairs.slice(0, ROWS).map((pair) => this.row(pair));

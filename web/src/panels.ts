@@ -222,7 +222,7 @@ export class Panels {
     text(row.querySelector<HTMLElement>('.part-facts')!, facts);
     row.querySelector('.part-eye')!.setAttribute('aria-pressed', String(this.stage.is_visible(number)));
     if (!is_expert()) row.title = part.name;
-    else row.title = `${part.name}: voxels of ${length(part.voxel, this.model.unit)}, ${count(part.points)} points${moves ? `, ${mass(part.mass)} (${part.weighed ? 'as the scene says' : 'apparent mass: the scene gives none'})` : ''}`;
+    else row.title = `${t('{0}: voxels of {1}, {2} points', part.name, length(part.voxel, this.model.unit), count(part.points))}${moves ? `, ${mass(part.mass)} (${t(part.weighed ? 'as the scene says' : 'apparent mass: the scene gives none')})` : ''}`;
     row.querySelector<HTMLElement>('.swatch')!.style.background = `#${part.colour.toString(16).padStart(6, '0')}`;
   }
 

@@ -11,8 +11,8 @@ import { t } from './texts.ts';
 /** Voxels that are read as they are needed. */
 function paging(state: message_state): string {
   const mb = (bytes: number) => `${digits(bytes / 1e6)} MB`;
-  const waits = state.waits === 0 ? 'never waited' : `waited ${count(state.waits)}×, at most ${digits(1000 * state.longest_wait)} ms`;
-  return `voxels ${mb(state.paged_resident)} of ${mb(state.paged_memory)} and ${mb(state.paged_directory)} of directory · ${mb(state.paged_read)} read · ${digits(100 * state.paged_hits)} % in time · ${waits}`;
+  const waits = state.waits === 0 ? t('never waited') : t('waited {0}×, at most {1} ms', count(state.waits), digits(1000 * state.longest_wait));
+  return `${t('voxels {0} of {1} and {2} of directory', mb(state.paged_resident), mb(state.paged_memory), mb(state.paged_directory))} · ${t('{0} read', mb(state.paged_read))} · ${t('{0} % in time', digits(100 * state.paged_hits))} · ${waits}`;
 }
 
 export class Status {
@@ -26,7 +26,7 @@ export class Status {
 
   loading(loaded: number, wanted: number): void {
     by_id('status').classList.toggle('busy', loaded < wanted);
-    text(by_id('status-mesh'), loaded < wanted ? `meshes ${loaded} / ${wanted}` : t('{0} triangles', count(this.stage.triangles)));
+    text(by_id('status-mesh'), loaded < wanted ? t('meshes {0} / {1}', loaded, wanted) : t('{0} triangles', count(this.stage.triangles)));
   }
 
   /** a picture was drawn, of something that moves or of what stands */
@@ -66,14 +66,14 @@ export class Status {
       chip.dataset['state'] = held ? 'good' : 'bad';
     }
     chip.title = `${why}${connection.name ? ` · ${connection.name}` : ''}`;
-    text(by_id('status-compute'), `compute p50 ${digits(state.compute.p50)} · p99 ${digits(state.compute.p99)} · max ${digits(state.compute.max)} µs`);
-    text(by_id('status-points'), `${count(state.points_tested)} points · ${count(state.contact_count)} contacts`);
+    text(by_id('status-compute'), t('compute p50 {0} · p99 {1} · max {2} µs', digits(state.compute.p50), digits(state.compute.p99), digits(state.compute.max)));
+    text(by_id('status-points'), t('{0} points · {1} contacts', count(state.points_tested), count(state.contact_count)));
     const paged = by_id('status-paged');
     paged.hidden = state.paged_memory === 0;
     if (!paged.hidden) text(paged, paging(state));
     const { p50, p95 } = connection.latency;
-    text(by_id('status-latency'), Number.isNaN(p50) ? 'latency …' : `pose to page p50 ${digits(p50)} · p95 ${digits(p95)} ms`);
-    text(by_id('status-fps'), `${Math.round(this.fps)} fps`);
+    text(by_id('status-latency'), Number.isNaN(p50) ? t('latency …') : t('pose to page p50 {0} · p95 {1} ms', digits(p50), digits(p95)));
+    text(by_id('status-fps'), t('{0} fps', Math.round(this.fps)));
     const record = by_id('tool-record');
     record.setAttribute('aria-pressed', String(state.recording));
     if (!state.recording) this.recorded_since = 0;

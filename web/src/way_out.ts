@@ -37,6 +37,7 @@ export class WayOut {
   private asking: { part: number; job: number; turn: number } | null = null;
   private progress = { seconds: 0, poses: 0, reached: 0 };
   private turn = 0;
+  private searches = 0; // the seed: a search that is begun again goes other ways
   private hints = new Map<number, Trace>();
   private tracing = false;
   /** what a person kept of earlier ways, and did since: a way is saved from its beginning */
@@ -114,7 +115,7 @@ export class WayOut {
     const clearance = read_length(this.clearance.value, this.model.unit), seconds = Number(this.seconds.value);
     if (part === NONE) return;
     if (clearance === null || !(seconds > 0 && seconds <= 3600)) {
-      this.notices.toast(clearance === null ? `“${this.clearance.value}” is no length. Type a number such as 0.5, with or without mm, cm, m or in; at most 1 m.` : 'A search takes 1 to 3600 seconds.', 'warning');
+      this.notices.toast(clearance === null ? t('“{0}” is no length. Type a number such as 0.5, with or without mm, cm, m or in; at most 1 m.', this.clearance.value) : 'A search takes 1 to 3600 seconds.', 'warning');
       return;
     }
     this.drop();
@@ -124,7 +125,7 @@ export class WayOut {
     this.show();
     try {
       const via = rows_of(this.hints.get(part)?.poses ?? []);
-      const answer = await this.model.connection.ask('way_ask', { part, has_goal: false, clearance, seconds, seed: 1, via }, (message) => {
+      const answer = await this.model.connection.ask('way_ask', { part, has_goal: false, clearance, seconds, seed: ++this.searches, via }, (message) => {
         if (turn !== this.turn || message.name !== 'way_progress' || !this.asking) return;
         const { job, farthest, poses, reached } = message.body;
         this.asking.job = job;
@@ -312,7 +313,7 @@ export class WayOut {
     const url = URL.createObjectURL(new Blob([pose_file(whole.poses, whole.marks, metres(this.model.unit), this.reach(found.part))], { type: 'text/plain' }));
     h('a', { href: url, download: file }).click();
     window.setTimeout(() => URL.revokeObjectURL(url), 10000);
-    this.notices.toast(before.length ? `Saved ${file}. Check it with feeler verify: the piece that went by hand was not.` : t('Saved {0}.', file));
+    this.notices.toast(before.length ? t('Saved {0}. Check it with feeler verify: the piece that went by hand was not.', file) : t('Saved {0}.', file));
   }
 
   // ---- what is shown ----
@@ -355,7 +356,7 @@ export class WayOut {
     else if (found?.found) {
       const nearest = found.nearest === NONE ? t('Nothing comes near.') : t('It stays {0} or more from {1}.', length(found.lower, model.unit), this.name(found.nearest));
       text(this.note, t('{0} comes out by {1}: {2} long, {3}° of turns. {4}', this.name(found.part), t(METHODS[found.method] ?? 'a way'), length(found.length, model.unit), Math.round((found.turn * 180) / Math.PI), nearest));
-    } else if (found) text(this.note, `No way found${found.stopped ? ': stopped' : ''}. ${this.name(found.part)} came ${length(found.reached, model.unit)} far.${found.blockers.length ? ' In its way:' : ''}`);
+    } else if (found) text(this.note, `${t(found.stopped ? 'No way found: stopped.' : 'No way found.')} ${t('{0} came {1} far.', this.name(found.part), length(found.reached, model.unit))}${found.blockers.length ? ` ${t('In its way:')}` : ''}`);
     else text(this.note, chosen ? `${t('From where {0} is now, clear of all other parts.', this.name(part))}${kept}` : t('Select a part first.'));
     this.changed.emit();
   }

@@ -106,7 +106,7 @@ export class Workspace {
       else this.notices.toast('A scale is a number from 0.001 to 1000, or empty for the automatic one.', 'warning');
     } });
     const choose = (name: string, label: string, words: string[], now: number, change: (value: number) => void) => {
-      const select = h('select', { id: `${id}-${name}`, 'aria-label': `${label} of ${device.name}`, onchange: () => change(Number(select.value)) }, ...words.map((word, k) => h('option', { value: String(k) }, word)));
+      const select = h('select', { id: `${id}-${name}`, 'aria-label': t('{0} of {1}', t(label), device.name), onchange: () => change(Number(select.value)) }, ...words.map((word, k) => h('option', { value: String(k) }, word)));
       select.value = String(now);
       return h('label', { class: 'field' }, h('span', {}, label), select);
     };
@@ -114,7 +114,7 @@ export class Workspace {
       h('label', { class: 'field', title: 'How far the hand goes in the scene when the device moves by one' }, h('span', {}, 'Scale'), scale),
       choose('axes', 'Axes', ['of the scene', 'of the view'], device.axes, (value) => set({ axes: value as 0 | 1 })),
       choose('boundary', 'At its boundary', ['nothing', 'drift', 'go on (bubble)'], device.boundary, (value) => set({ boundary: value as 0 | 1 | 2 })),
-      choose('clutch', 'Clutch', ['key C only', ...Array.from({ length: 8 }, (_, k) => `button ${k + 1}`)], device.clutch_button === NO_BUTTON ? 0 : device.clutch_button + 1, (value) => set({ clutch_button: value === 0 ? NO_BUTTON : value - 1 })));
+      choose('clutch', 'Clutch', ['key C only', ...Array.from({ length: 8 }, (_, k) => t('button {0}', k + 1))], device.clutch_button === NO_BUTTON ? 0 : device.clutch_button + 1, (value) => set({ clutch_button: value === 0 ? NO_BUTTON : value - 1 })));
   }
 }
 
