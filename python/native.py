@@ -149,7 +149,7 @@ void flr_scene_world_destroy(flr_scene_world *scene);
 int flr_scene_world_import(flr_env *env, const char *path, const char *out, const flr_mesh_options *options, flr_error *error);
 flr_world *flr_scene_world_get(flr_scene_world *scene);
 typedef struct { const char *name; const char *group; int kind; flr_pose T_world_part; const flr_mesh *mesh;
-    bool keep_out; ...; } flr_scene_world_part;
+    bool keep_out, passes; uint32_t rigid; ...; } flr_scene_world_part;
 uint32_t flr_scene_world_part_count(const flr_scene_world *scene);
 flr_scene_world_part flr_scene_world_part_at(const flr_scene_world *scene, uint32_t part);
 int flr_scene_world_fit(flr_scene_world *scene, uint32_t part, const flr_fit **fit, flr_error *error);

@@ -72,7 +72,9 @@ typedef struct flr_scene_world_part {
     flr_part_kind kind;
     flr_pose T_world_part; /* at the start */
     const flr_mesh *mesh;
-    bool keep_out; /* a zone that no part may enter, see flr_clash_part */
+    bool keep_out;  /* a zone that no part may enter, see flr_clash_part */
+    bool passes;    /* all others pass through it: it is in nobody's way */
+    uint32_t rigid; /* parts with the same number, above 0, move as one */
 } flr_scene_world_part;
 
 FLR_API uint32_t flr_scene_world_part_count(const flr_scene_world *scene);

@@ -112,6 +112,9 @@ class _Opened:
 class ScenePart:
     """A part of a scene: name, group, kind ("static", "movable", "free"), pose and mesh.
 
+    `keep_out` is a zone that no part may enter; all parts pass through one that `passes`; those with the same number in `rigid`,
+    above 0, move as one.
+
     >>> import feeler
     >>> box = feeler.demo_scene()
     >>> feeler.Scene(box).parts["peg"].kind
@@ -125,6 +128,8 @@ class ScenePart:
         self.kind: str = KINDS[part.kind]
         self.pose: FloatArray = _pose(part.T_world_part)
         self.keep_out: bool = part.keep_out
+        self.passes: bool = part.passes
+        self.rigid: int = part.rigid
         self.mesh: Mesh = Mesh._from_pointer(part.mesh, opened)
 
     def __repr__(self) -> str:
@@ -303,16 +308,19 @@ class _Space:
         parts = list(scene.parts.values())
         if part is None:
             names = [p.name for p in parts if p.kind != "static"]
-            if len(names) != 1:
-                raise _core.InputError(f"there are {len(names)} movable parts: name the one that moves, part=...")
+            bodies = {p.rigid or p.name for p in parts if p.name in names}
+            if len(bodies) != 1:
+                raise _core.InputError(f"there are {len(bodies)} movable parts: name the one that moves, part=...")
         else:
             names = [part] if isinstance(part, str) else list(part)
             for name in names:
                 scene.parts[name]
-        moving = [p for p in parts if p.name in names]
-        self.standing = [p for p in parts if p.name not in names]
+        chosen = [p for p in parts if p.name in names]
+        groups = {p.rigid for p in chosen if p.rigid}
+        moving = chosen + [p for p in parts if p.rigid in groups and p not in chosen]
+        self.standing = [p for p in parts if p not in moving and not p.passes]
         if not self.standing or not moving:
-            raise _core.InputError("something must move and something must stand")
+            raise _core.InputError("something must move and something must stand in its way")
         self.start = moving[0].pose
         back = np.linalg.inv(_core.pose_to_matrix(self.start))
         self.moving = ffi.new("flr_plan_part[]", len(moving))
@@ -336,6 +344,7 @@ def plan(source: Union[Source, Scene], part: Union[str, Sequence[str], None] = N
          progress: Optional[Progress] = None) -> Plan:
     """Looks for a path on which a part (or several, as one body) comes out of the assembly, or to the pose `to`.
 
+    Whole rigid groups move, and parts that others pass through are not in the way. The poses are those of the first part named.
     What is found is checked exactly. `progress` gets the seconds that went by; where it returns False, a path that was found
     already is kept, and without one `Cancelled` is raised. Without a part, the only movable one moves.
 

@@ -303,6 +303,21 @@ def test_a_search_tells_its_seconds_and_can_be_stopped(tmp_path):
         feeler.plan(path, part="cube", seconds=600, progress=lambda seconds: seconds < 0.3)
     with pytest.raises(ZeroDivisionError):
         feeler.plan(path, part="cube", seconds=600, progress=lambda seconds: 1 / 0)
+    # through a wall that all pass through; or with a wall that moves along, which is in nobody's way either
+    passed = json.loads(json.dumps(scene))
+    passed["parts"][1]["use"] = "pass"
+    path.write_text(json.dumps(passed))
+    assert feeler.Scene(path).parts["wall 0 -0.5"].passes
+    assert feeler.plan(path, part="cube", seconds=20).found
+    rigid = json.loads(json.dumps(scene))
+    rigid["groups"] = [{"name": "open", "rigid": True}]
+    for wall in (0, 1):
+        rigid["parts"][wall].update({"in": "open", "moving": True})
+    path.write_text(json.dumps(rigid))
+    parts = feeler.Scene(path).parts
+    assert parts["cube"].rigid and parts["cube"].rigid == parts["wall 0 -0.5"].rigid != parts["wall 0 0.5"].rigid == 0
+    way = feeler.plan(path, seconds=20)
+    assert way.found and feeler.verify(path, way.poses).free
 
 
 def test_a_dict_is_a_scene():

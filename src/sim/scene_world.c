@@ -206,7 +206,9 @@ flr_scene_world_part flr_scene_world_part_at(const flr_scene_world *s, uint32_t 
                                   .kind = p->kind,
                                   .T_world_part = p->T_start,
                                   .mesh = p->shape->mesh->mesh,
-                                  .keep_out = s->scene->parts[part].use == FLR_PART_USE_KEEP_OUT};
+                                  .keep_out = p->use == FLR_PART_USE_KEEP_OUT,
+                                  .passes = p->use == FLR_PART_USE_PASS,
+                                  .rigid = p->rigid};
 }
 
 uint32_t flr_scene_world_find(const flr_scene_world *s, const char *name)
