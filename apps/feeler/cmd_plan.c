@@ -201,7 +201,7 @@ static json_t *document_json(const plan_run *r)
     const flr_plan_result *p = &r->result;
     json_t *d = flr_json_object();
     const bool found = p->poses != NULL;
-    flr_json_set(d, "scene", flr_json_text(r->scene.scene->path));
+    flr_json_set(d, "scene", flr_json_text(r->scene.path));
     flr_json_set(d, "part", flr_json_text(flr_plan_scene_moving(&r->scene, 0)));
     flr_json_set(d, "clearance", flr_json_number(r->values->clearance));
     flr_json_set(d, "found", json_boolean(found));
@@ -320,8 +320,8 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
 }
 
 static const plan_values defaults = {.overlap = -1, .time = 60, .seed = 1};
-static const char *const usage[] = {"SCENE [--part NAME] [--to POSE] [options]",
-                                    "SCENE --all|--until NAME [--html FILE] [options]", NULL};
+static const char *const usage[] = {"SCENE|FILE [--part NAME] [--to POSE] [options]",
+                                    "SCENE|FILE --all|--until NAME [--html FILE] [options]", NULL};
 #define PLAN_AT(field) offsetof(plan_values, field)
 static const flr_option options[] = {
     FLR_OPTION(TEXT, PLAN_AT(part), "part", "NAME",
@@ -398,7 +398,7 @@ const flr_command flr_cmd_plan = {
     .argument = FLR_ARGUMENT_FILE,
     .min_arguments = 1,
     .max_arguments = 1,
-    .argument_missing = "a scene",
+    .argument_missing = "a scene or a CAD file",
     .values_size = sizeof(plan_values),
     .defaults = &defaults,
     .run = run,

@@ -238,7 +238,7 @@ static int finish(flr_cli *cli, const path_check *j)
         if (cli->json) flr_json_push(paths, path_json(j, &j->paths[i]));
     }
     if (j->count > 1) flr_print(cli, "%zu of %zu paths are free\n", free_paths, j->count);
-    flr_json_set(document, "scene", flr_json_text(j->scene.scene->path));
+    flr_json_set(document, "scene", flr_json_text(j->scene.path));
     flr_json_set(document, "clearance", flr_json_number(j->values->clearance));
     flr_json_set(document, "free", flr_json_count(free_paths));
     flr_json_set(document, "seconds", flr_json_number(j->seconds));
@@ -276,7 +276,7 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
 }
 
 static const verify_values defaults = {.overlap = -1};
-static const char *const usage[] = {"SCENE --path NAME|FILE [FILE...] [options]", NULL};
+static const char *const usage[] = {"SCENE|FILE --path NAME|FILE [FILE...] [options]", NULL};
 #define VERIFY_AT(field) offsetof(verify_values, field)
 static const flr_option options[] = {
     FLR_OPTION(
@@ -334,7 +334,7 @@ const flr_command flr_cmd_verify = {
     .argument = FLR_ARGUMENT_FILE,
     .min_arguments = 1,
     .max_arguments = -1,
-    .argument_missing = "a scene",
+    .argument_missing = "a scene or a CAD file",
     .values_size = sizeof(verify_values),
     .defaults = &defaults,
     .run = run,

@@ -311,9 +311,9 @@ static flr_result put_page(FILE *out, const flr_steps *s, flr_error *error)
           "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
           "<meta name=\"color-scheme\" content=\"light dark\">\n<title>",
           out);
-    flr_html_text(out, s->scene->scene->path);
+    flr_html_text(out, s->scene->path);
     fprintf(out, " · feeler plan</title>\n<style>%s</style></head><body>\n<h1>", style);
-    flr_html_text(out, s->scene->scene->path);
+    flr_html_text(out, s->scene->path);
     fprintf(out, "</h1>\n<p>%u %s. Clearance %.4g mm, checked exactly.</p>\n", q->step_count,
             flr_noun(q->step_count, "step", "steps"), 1e3 * s->def->clearance);
     for (uint32_t i = 0; i < q->left_count; i++) {

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "feeler/scene_world.h"
 #include "output.h"
+#include "scratch.h"
 
 static flr_result no_memory(flr_error *error)
 {
@@ -31,10 +33,10 @@ static flr_result load_meshes(flr_cli *cli, flr_plan_scene *s, const flr_mesh_op
     return result;
 }
 
-flr_result flr_plan_scene_read(flr_cli *cli, const char *path, const flr_mesh_options *options,
-                               unsigned threads, flr_plan_scene *scene, flr_error *error)
+/* The scene at `path`, with its meshes. */
+static flr_result read_scene(flr_cli *cli, const char *path, const flr_mesh_options *options,
+                             flr_plan_scene *scene, flr_error *error)
 {
-    *scene = (flr_plan_scene){0};
     flr_result result = flr_scene_read(cli->env, path, &scene->scene, error);
     if (result != FLR_OK) return result;
     const size_t count = scene->scene->part_count;
@@ -47,7 +49,30 @@ flr_result flr_plan_scene_read(flr_cli *cli, const char *path, const flr_mesh_op
     if (!scene->meshes || !scene->fits || !scene->mesh_of || !scene->moving || !scene->standing ||
         !scene->parts)
         return no_memory(error);
-    result = load_meshes(cli, scene, options, error);
+    return load_meshes(cli, scene, options, error);
+}
+
+/* A CAD file or robot description becomes a scene for as long as its meshes are read. */
+static flr_result import(flr_cli *cli, const flr_mesh_options *options, flr_plan_scene *scene,
+                         flr_error *error)
+{
+    char folder[FLR_CACHE_PATH_SIZE], path[FLR_CACHE_PATH_SIZE + 16];
+    flr_result result = flr_scratch_make(folder, error);
+    if (result != FLR_OK) return result;
+    snprintf(path, sizeof path, "%s/scene.json", folder);
+    flr_progress(cli, 0, 1, "reading");
+    result = flr_scene_world_import(cli->env, scene->path, path, options, error);
+    if (result == FLR_OK) result = read_scene(cli, path, options, scene, error);
+    flr_scratch_remove(cli->env, folder);
+    return result;
+}
+
+flr_result flr_plan_scene_read(flr_cli *cli, const char *path, const flr_mesh_options *options,
+                               unsigned threads, flr_plan_scene *scene, flr_error *error)
+{
+    *scene = (flr_plan_scene){.path = path};
+    flr_result result = flr_is_scene(path) ? read_scene(cli, path, options, scene, error)
+                                           : import(cli, options, scene, error);
     flr_fit_def def = flr_default_fit_def();
     def.threads = threads;
     char folder[FLR_CACHE_PATH_SIZE];
@@ -96,9 +121,10 @@ static bool belongs(const flr_scene *scene, size_t part, const char *name)
     return group != NULL;
 }
 
-static flr_result choose_named(const flr_scene *scene, const char *names, bool *moves,
+static flr_result choose_named(const flr_plan_scene *s, const char *names, bool *moves,
                                flr_error *error)
 {
+    const flr_scene *scene = s->scene;
     char *copy = strdup(names), *rest = copy;
     flr_result result = copy ? FLR_OK : no_memory(error);
     for (char *name; result == FLR_OK && (name = strsep(&rest, ","));) {
@@ -108,7 +134,7 @@ static flr_result choose_named(const flr_scene *scene, const char *names, bool *
         if (!found)
             result = flr_fail(error, FLR_BAD_ARGUMENT,
                               "%s has neither a part nor a group \"%s\"; feeler info lists them",
-                              scene->path, name);
+                              s->path, name);
     }
     free(copy);
     return result;
@@ -121,9 +147,10 @@ static bool goes_with(const uint32_t *rigid, size_t a, size_t b)
 }
 
 /* a rigid group counts as one */
-static flr_result choose_movable(const flr_scene *scene, const uint32_t *rigid, bool *moves,
+static flr_result choose_movable(const flr_plan_scene *s, const uint32_t *rigid, bool *moves,
                                  flr_error *error)
 {
+    const flr_scene *scene = s->scene;
     size_t count = 0;
     for (size_t i = 0; i < scene->part_count; i++) {
         bool counted = false;
@@ -133,7 +160,7 @@ static flr_result choose_movable(const flr_scene *scene, const uint32_t *rigid, 
     }
     if (count == 1) return FLR_OK;
     return flr_fail(error, FLR_BAD_ARGUMENT,
-                    "%s has %zu movable parts: say which one moves with --part NAME", scene->path,
+                    "%s has %zu movable parts: say which one moves with --part NAME", s->path,
                     count);
 }
 
@@ -164,8 +191,8 @@ flr_result flr_plan_scene_choose(flr_plan_scene *scene, const char *names, flr_e
     flr_result result = FLR_OK;
     if (!moves || !rigid || !flr_scene_rigid(s, rigid)) result = no_memory(error);
     if (result == FLR_OK)
-        result =
-            names ? choose_named(s, names, moves, error) : choose_movable(s, rigid, moves, error);
+        result = names ? choose_named(scene, names, moves, error)
+                       : choose_movable(scene, rigid, moves, error);
     if (result == FLR_OK) sort_parts(scene, moves, rigid);
     free(moves);
     free(rigid);
@@ -173,7 +200,7 @@ flr_result flr_plan_scene_choose(flr_plan_scene *scene, const char *names, flr_e
     if (!scene->standing_count)
         return flr_fail(error, FLR_BAD_ARGUMENT,
                         "%s: no part stands in the way: all of them move, or are passed through",
-                        s->path);
+                        scene->path);
     scene->T_world_body = s->parts[scene->moving[0]].T_world_part;
     const flr_pose T_body_world = flr_pose_inverse(scene->T_world_body);
     for (uint32_t i = 0; i < scene->moving_count; i++) {

@@ -72,12 +72,12 @@ static flr_result choose_until(flr_steps *s, flr_error *error)
     }
     if (s->until == FLR_NONE && known)
         return flr_fail(error, FLR_BAD_ARGUMENT,
-                        "%s: all other parts pass through \"%s\", so nothing holds it", scene->path,
-                        until);
+                        "%s: all other parts pass through \"%s\", so nothing holds it",
+                        s->scene->path, until);
     if (s->until == FLR_NONE)
         return flr_fail(error, FLR_BAD_ARGUMENT,
                         "%s has neither a part nor a rigid group \"%s\"; feeler info lists them",
-                        scene->path, until);
+                        s->scene->path, until);
     // it is what is asked for, so it moves
     s->fixed[s->until] = false;
     return FLR_OK;
@@ -164,7 +164,7 @@ static json_t *document_json(const flr_steps *s)
                                                : flr_json_text(s->names[q->blocker[i]]));
         flr_json_push(left, one);
     }
-    flr_json_set(d, "scene", flr_json_text(s->scene->scene->path));
+    flr_json_set(d, "scene", flr_json_text(s->scene->path));
     flr_json_set(d, "clearance", flr_json_number(s->def->clearance));
     flr_json_set(d, "until", s->def->until ? flr_json_text(s->def->until) : json_null());
     flr_json_set(d, "steps", steps);
@@ -221,7 +221,7 @@ static flr_result list_solid(const flr_steps *s, flr_plan_part *parts, uint32_t 
     }
     if (*count) return FLR_OK;
     return flr_fail(error, FLR_BAD_ARGUMENT, "%s: all parts are passed through: nothing holds them",
-                    scene->path);
+                    s->scene->path);
 }
 
 static flr_result find_among(flr_steps *s, const flr_plan_part *parts, const uint32_t *unit,

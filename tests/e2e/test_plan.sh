@@ -97,6 +97,25 @@ expect 0 feeler plan peg/rigid.json --part lid --time 5 --json
 json '.found and .part == "lid"'
 expect 0 feeler verify peg/rigid.json --path plug.txt --part peg
 
+# ---- a file with several parts needs no scene ----
+{
+  for x in 0 12; do for i in 0 1 2 3 4 5 6 7; do echo "v $((x + (i & 1 ? 10 : 0))) $((i & 2 ? 10 : 0)) $((i & 4 ? 10 : 0))"; done; done
+  for g in 0 8; do
+    echo "g block$g"
+    for f in '1 3 4 2' '5 6 8 7' '1 2 6 5' '3 7 8 4' '1 5 7 3' '2 4 8 6'; do echo "f $(for v in $f; do echo -n "$((v + g)) "; done)"; done
+  done
+} >two.obj
+expect 0 feeler plan two.obj --part block8 --out two.txt --json
+json '.found and .scene == "two.obj" and .lower > 1.9e-3'
+expect 0 feeler verify two.obj --part block8 --path two.txt --clearance 1mm --json
+json '.free == 1 and .scene == "two.obj"'
+expect 2 feeler plan two.obj --part lid
+says 'two.obj has neither a part nor a group "lid"'
+expect 0 feeler plan two.obj
+echo nonsense >bad.step
+expect 3 feeler plan bad.step --part a
+says 'bad.step'
+
 # ---- a recording is checked again in another revision ----
 expect 0 feeler make fit round-peg --gap 0.3mm --out rev_a
 expect 0 feeler make fit round-peg --gap 0.01mm --out rev_b

@@ -359,20 +359,25 @@ static void read_ahead(uint32_t depth)
     }
     assert_true(flr_hash_equal(frame.hash, expected));
     /* once more, when everything was touched: blocks come and go, and the thread that steps does not fault. A system short of
-     * memory may move pages about: the best of some rounds counts */
+     * memory may move pages about: the best of some rounds counts. On a busy machine the thread that reads ahead gets the
+     * processor late: later rounds leave it time, until it has read what does not fit beside the rest */
     long least = 1;
-    uint64_t evicted = flr_pager_get_stats(pager).evicted;
-    for (int round = 0; round < 5 && least > 0; round++) {
+    const uint64_t evicted = flr_pager_get_stats(pager).evicted;
+    bool come_and_go = false;
+    for (int round = 0; (round < 5 && least > 0) || (!come_and_go && flr_clock_ns(def.env) < end);
+         round++) {
         long before = faults();
         for (int i = 0; i < FRAMES; i++) {
             flr_world_input in = input_at(i, FRAMES);
             step_until_there(world, &in, &frame, end);
+            if (round > 0 && i % 16 == 0) flr_sleep_until(def.env, flr_clock_ns(def.env) + 300000);
         }
         long now = faults() - before;
         if (round == 0 || now < least) least = now;
+        come_and_go = flr_pager_get_stats(pager).evicted > evicted;
     }
     assert_false(frame.missing);
-    assert_gt(flr_pager_get_stats(pager).evicted, evicted);
+    assert_true(come_and_go);
 #ifndef FLR_SANITIZED /* sanitizers keep books in memory of their own */
     assert_int_equal(least, 0);
 #endif
