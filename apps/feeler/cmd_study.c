@@ -101,26 +101,26 @@ static void give_back(const study_run *r, size_t task)
 static bool start(study_run *r, study_job *job, size_t task, flr_error *error)
 {
     const flr_study *s = &r->study;
-    char *arguments[MAX_ARGUMENTS], options[FLR_STUDY_MAX_AXES][32], scene[4096];
+    char *arguments[MAX_ARGUMENTS], options[FLR_STUDY_MAX_AXES][32],
+        *values[FLR_STUDY_MAX_AXES] = {NULL};
     size_t count = 0;
-    const char *name = flr_study_value(s, task, 0);
-    snprintf(scene, sizeof scene, "%s%s", name[0] == '/' ? "" : s->folder, name);
+    bool ready = true;
+    for (size_t k = 0; k < s->axis_count; k++)
+        ready &= (values[k] = flr_study_argument(s, task, k)) != NULL;
     arguments[count++] = r->program;
     arguments[count++] = (char *)(uintptr_t)s->command;
-    arguments[count++] = scene;
+    arguments[count++] = values[0];
     arguments[count++] = "--json";
+    // one thread each: the same path whatever the machine, and a processor for every process
+    arguments[count++] = (char *)(uintptr_t) "--threads";
+    arguments[count++] = (char *)(uintptr_t) "1";
     for (size_t k = 1; k < s->axis_count; k++) {
         snprintf(options[k], sizeof options[k], "--%s", s->axes[k].name);
         arguments[count++] = options[k];
-        arguments[count++] = (char *)(uintptr_t)flr_study_value(s, task, k);
-    }
-    if (strcmp(s->command, "plan") == 0) {
-        // one thread each: the same path whatever the machine, and a processor for every process
-        arguments[count++] = "--threads";
-        arguments[count++] = "1";
+        arguments[count++] = values[k];
     }
     arguments[count] = NULL;
-    job->output = memfd_create("feeler study", MFD_CLOEXEC);
+    job->output = ready ? memfd_create("feeler study", MFD_CLOEXEC) : -1;
     job->process = job->output < 0 ? -1 : fork();
     if (job->process == 0) {
         // a task does not outlive its study
@@ -130,8 +130,10 @@ static bool start(study_run *r, study_job *job, size_t task, flr_error *error)
             execv(r->program, arguments);
         _exit(127);
     }
+    const int why = errno;
+    for (size_t k = 0; k < s->axis_count; k++) free(values[k]);
     if (job->process < 0) {
-        flr_fail(error, FLR_DENIED, "no process could be started: %s", strerror(errno));
+        flr_fail(error, FLR_DENIED, "no process could be started: %s", strerror(why));
         if (job->output >= 0) close(job->output);
         job->process = 0;
         return false;

@@ -10,6 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "feeler/version.h"
+#include "files.h"
+#include "scene/scene.h"
+
 enum { MAX_STUDY_FILE = 1 << 24, MAX_RESULT_FILE = 1 << 28, STUDY_PATH_SIZE = 4096 };
 
 static flr_result no_memory(flr_error *error)
@@ -58,7 +62,8 @@ static flr_result read_axis(flr_study *s, const char *path, const char *name, co
         return flr_fail(error, FLR_BAD_INPUT, "%s: \"%s\" has no values", path, name);
     axis->name = strdup(name);
     axis->values = calloc(count, sizeof *axis->values);
-    if (!axis->name || !axis->values) return no_memory(error);
+    axis->contents = calloc(count, sizeof *axis->contents);
+    if (!axis->name || !axis->values || !axis->contents) return no_memory(error);
     for (size_t i = 0; i < count; i++) {
         const json_t *one = json_is_array(given) ? json_array_get(given, i) : given;
         char number[32];
@@ -106,19 +111,111 @@ const char *flr_study_value(const flr_study *study, size_t task, size_t axis)
     return study->axes[axis].values[task % study->axes[axis].count];
 }
 
-static flr_result hash_scenes(flr_study *s, flr_hash *hashes, flr_error *error)
+/* A path beside the study, or an absolute one. free() it. */
+static char *beside(const flr_study *s, const char *name)
 {
-    for (size_t i = 0; i < s->axes[0].count; i++) {
-        char path[STUDY_PATH_SIZE];
-        flr_blob blob = {0};
-        const char *name = s->axes[0].values[i];
-        snprintf(path, sizeof path, "%s%s", name[0] == '/' ? "" : s->folder, name);
-        flr_result result = flr_file_read_all(s->env, path, MAX_RESULT_FILE, &blob, error);
-        if (result != FLR_OK) return result;
-        hashes[i] = flr_hash_bytes(blob.bytes, blob.size);
-        flr_blob_free(&blob);
+    char *path = NULL;
+    return asprintf(&path, "%s%s", name[0] == '/' ? "" : s->folder, name) < 0 ? NULL : path;
+}
+
+/* A path of verify and sweep is a file, or the name of one in the scene. */
+static bool may_be_file(const flr_study_axis *axis) { return strcmp(axis->name, "path") == 0; }
+
+char *flr_study_argument(const flr_study *study, size_t task, size_t axis)
+{
+    const char *value = flr_study_value(study, task, axis);
+    flr_path_info info;
+    if (axis > 0 && !may_be_file(&study->axes[axis])) return strdup(value);
+    char *path = beside(study, value);
+    if (axis == 0 || !path ||
+        (flr_path_look(study->env, path, &info, NULL) == FLR_OK && info.kind == FLR_PATH_FILE))
+        return path;
+    free(path);
+    return strdup(value);
+}
+
+/* ---- what results depend on ---- */
+
+/* What cannot be read counts as empty: the task that needs it says why. */
+static void add_file(flr_env *env, flr_hasher *hasher, const char *path)
+{
+    static const size_t piece = 1 << 20;
+    uint8_t *bytes = malloc(piece);
+    flr_file *file = NULL;
+    size_t got = 0;
+    if (bytes && flr_file_open(env, path, FLR_FILE_READ, &file, NULL) == FLR_OK) {
+        for (uint64_t at = 0;
+             flr_file_read(file, at, bytes, piece, &got, NULL) == FLR_OK && got > 0; at += got)
+            flr_hasher_add(hasher, bytes, got);
+        flr_file_close(file);
     }
+    free(bytes);
+}
+
+static void add_named(const flr_scene *scene, flr_env *env, flr_hasher *hasher, const char *name)
+{
+    char *path = flr_scene_file(scene, name);
+    if (path) add_file(env, hasher, path);
+    free(path);
+}
+
+/* A scene, its meshes and its paths. */
+static flr_result add_scene(flr_env *env, flr_hasher *hasher, const char *path, flr_error *error)
+{
+    flr_scene *scene = NULL;
+    add_file(env, hasher, path);
+    if (!flr_is_scene(path)) return FLR_OK;
+    flr_result result = flr_scene_read(env, path, &scene, error);
+    if (result != FLR_OK) return result;
+    for (size_t i = 0; i < scene->part_count; i++) {
+        size_t k = 0;
+        while (k < i && strcmp(scene->parts[k].file, scene->parts[i].file) != 0) k++;
+        if (k == i) add_named(scene, env, hasher, scene->parts[i].file);
+    }
+    for (size_t i = 0; i < scene->path_count; i++)
+        if (scene->paths[i].poses) add_named(scene, env, hasher, scene->paths[i].poses);
+    flr_scene_destroy(scene);
     return FLR_OK;
+}
+
+static flr_result hash_files(flr_study *s, flr_error *error)
+{
+    flr_result result = FLR_OK;
+    for (size_t k = 0; k < s->axis_count; k++) {
+        flr_study_axis *axis = &s->axes[k];
+        for (size_t i = 0; i < axis->count && result == FLR_OK; i++) {
+            flr_hasher hasher = flr_hasher_begin();
+            char *path = k == 0 || may_be_file(axis) ? beside(s, axis->values[i]) : NULL;
+            if (path && k == 0)
+                result = add_scene(s->env, &hasher, path, error);
+            else if (path)
+                add_file(s->env, &hasher, path);
+            axis->contents[i] = flr_hasher_end(&hasher);
+            free(path);
+        }
+    }
+    return result;
+}
+
+/* What names a result. */
+static flr_result make_key(flr_study *s, size_t task, flr_error *error)
+{
+    char *text = NULL, contents[FLR_HASH_TEXT_SIZE];
+    size_t size = 0, number = task;
+    FILE *out = open_memstream(&text, &size);
+    if (!out) return no_memory(error);
+    fprintf(out, "%s\n%s\n", FLR_VERSION, s->command);
+    for (size_t k = s->axis_count; k-- > 0;) {
+        const flr_study_axis *axis = &s->axes[k];
+        const size_t i = number % axis->count;
+        number /= axis->count;
+        fprintf(out, "%s\n%s\n%s\n", axis->name, axis->values[i],
+                flr_hash_print(axis->contents[i], contents));
+    }
+    const bool written = fclose(out) == 0;
+    if (written) flr_hash_print(flr_hash_bytes(text, size), s->tasks[task].key);
+    free(text);
+    return written ? FLR_OK : no_memory(error);
 }
 
 static flr_result make_tasks(flr_study *s, const char *path, flr_error *error)
@@ -130,34 +227,14 @@ static flr_result make_tasks(flr_study *s, const char *path, flr_error *error)
             return flr_fail(error, FLR_TOO_LARGE, "%s: has more than %d tasks", path,
                             FLR_STUDY_MAX_TASKS);
     }
-    flr_hash *scenes = calloc(s->axes[0].count, sizeof *scenes);
     s->tasks = calloc(count, sizeof *s->tasks);
-    if (!scenes || !s->tasks) {
-        free(scenes);
-        return no_memory(error);
-    }
-    flr_result result = hash_scenes(s, scenes, error);
+    if (!s->tasks) return no_memory(error);
+    flr_result result = hash_files(s, error);
     for (size_t i = 0; i < count && result == FLR_OK; i++) {
-        char *text = NULL, scene[FLR_HASH_TEXT_SIZE];
-        size_t size = 0;
-        FILE *out = open_memstream(&text, &size);
-        if (!out) {
-            result = no_memory(error);
-            break;
-        }
-        const size_t rest = count / s->axes[0].count;
-        fprintf(out, "%s\n%s\n", s->command, flr_hash_print(scenes[i / rest], scene));
-        for (size_t k = 0; k < s->axis_count; k++)
-            fprintf(out, "%s\n%s\n", s->axes[k].name, flr_study_value(s, i, k));
-        if (fclose(out) != 0)
-            result = no_memory(error);
-        else
-            flr_hash_print(flr_hash_bytes(text, size), s->tasks[i].key);
+        result = make_key(s, i, error);
         s->tasks[i].value = NAN;
-        free(text);
     }
     if (result == FLR_OK) s->task_count = count;
-    free(scenes);
     return result;
 }
 
@@ -191,6 +268,7 @@ void flr_study_free(flr_study *study)
     for (size_t i = 0; i < study->axis_count; i++) {
         for (size_t k = 0; k < study->axes[i].count; k++) free(study->axes[i].values[k]);
         free(study->axes[i].values);
+        free(study->axes[i].contents);
         free(study->axes[i].name);
     }
     free(study->folder);

@@ -12,12 +12,14 @@ enum { FLR_STUDY_MAX_AXES = 12, FLR_STUDY_MAX_TASKS = 1000000 };
 typedef struct flr_study_axis {
     char *name;
     char **values; /* [count], as text */
+    flr_hash
+        *contents; /* [count]: of the files that the values name, and of those that these name */
     size_t count;
 } flr_study_axis;
 
 typedef struct flr_study_task {
     char key
-        [FLR_HASH_TEXT_SIZE]; /* of the command, its options and the scene's bytes: names the file of the result */
+        [FLR_HASH_TEXT_SIZE]; /* of feeler's version, the command, its options and all files: names the file of the result */
     bool done;
     int code;     /* exit code: 0 or 1 */
     double value; /* what the command measured; NAN: nothing */
@@ -41,6 +43,8 @@ void flr_study_free(flr_study *study);
 
 /* The value of an axis for a task. */
 const char *flr_study_value(const flr_study *study, size_t task, size_t axis);
+/* The same as an argument of the command: files are looked for beside the study. free() it; NULL when memory is short. */
+char *flr_study_argument(const flr_study *study, size_t task, size_t axis);
 
 /* Looks which results are there; a damaged one counts as missing. */
 flr_result flr_study_load(flr_study *study, size_t task, flr_error *error);

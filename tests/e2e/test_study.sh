@@ -47,6 +47,23 @@ if command -v mpirun >/dev/null; then
   [ -z "$(ls ranks/claims)" ] && pass || fail "claims are left"
 fi
 
+# ---- a mesh or a path that has changed: what depends on it is run again ----
+mkdir moved
+jq '.path = ["../away.txt"] | .scenes = ["../peg/scene.json"]' study.json >moved/study.json
+expect 0 feeler study moved/study.json --json
+json '.failed == 0 and .good == .tasks'
+results() { find moved/study-results -name '*.json' ! -name 'table*' | wc -l; }
+first=$(results)
+expect 0 feeler study moved/study.json
+[ "$(results)" = "$first" ] && pass || fail "what had not changed was run again"
+echo '2 5 0 300 1 0 0 0' >>away.txt
+expect 0 feeler study moved/study.json
+[ "$(results)" = $((2 * first)) ] && pass || fail "a path that has changed"
+expect 0 feeler make fit round-peg --gap 0.3mm --out wide
+cp wide/peg.stl peg/peg.stl
+expect 0 feeler study moved/study.json
+[ "$(results)" = $((3 * first)) ] && pass || fail "a mesh that has changed"
+
 # ---- what is wrong ----
 expect 2 feeler study study.json --shard 4/3
 says 'write I/N'
