@@ -9,6 +9,7 @@
 #include "base/suggest.h"
 #include "output.h"
 #include "picture/plot.h"
+#include "scene/scene_allow.h"
 #include "scene/scene_joint.h"
 #include "swept_mesh.h"
 #include "world/joint_sweep.h"
@@ -23,6 +24,7 @@ typedef struct joints_job {
     flr_mechanism *mechanism;
     flr_mesh **meshes; /* [part_count]; those of parts that share one are the same */
     flr_fit **fits;    /* likewise */
+    flr_allow *allow;  /* pairs that may touch; NULL: none */
     flr_pose *T_world_part;
     flr_joint_travel travels[MAX_TRAVELS];
     uint32_t first[MAX_TRAVELS + 1];
@@ -45,6 +47,7 @@ static void free_job(joints_job *j)
     free(j->T_world_part);
     flr_joint_sweep_free(&j->found);
     flr_mechanism_destroy(j->mechanism);
+    flr_allow_destroy(j->allow);
     flr_scene_destroy(j->scene);
 }
 
@@ -210,6 +213,7 @@ static flr_result load(joints_job *j, const char *path, const flr_mesh_options *
     flr_result result = flr_scene_read(j->cli->env, path, &j->scene, error);
     if (result != FLR_OK) return result;
     result = flr_scene_mechanism(j->scene, &j->mechanism, error);
+    if (result == FLR_OK) result = flr_scene_allowed(j->scene, &j->allow, error);
     if (result == FLR_OK) result = read_travels(j, error);
     if (result != FLR_OK) return result;
     const size_t count = j->scene->part_count;
@@ -236,6 +240,15 @@ static flr_result load(joints_job *j, const char *path, const flr_mesh_options *
     }
     flr_scene_loader_end(&loader);
     return result;
+}
+
+/* What the design lets touch, and what all others pass through, stops nothing. */
+static bool may_touch(void *context, uint32_t a, uint32_t b)
+{
+    const joints_job *j = context;
+    return j->scene->parts[a].use == FLR_PART_USE_PASS ||
+           j->scene->parts[b].use == FLR_PART_USE_PASS ||
+           (j->allow && flr_allow_has(j->allow, a, b, NULL));
 }
 
 /* ---- what to say ---- */
@@ -451,6 +464,7 @@ int flr_sweep_joints(flr_cli *cli, const char *path, const flr_sweep_joints_valu
     j.def.fits = (const flr_fit *const *)j.fits;
     j.def.T_world_part = j.T_world_part;
     j.def.clearance = values->clearance;
+    j.def.skip = may_touch, j.def.skip_context = &j;
     if (values->samples > 0) j.def.samples = (uint32_t)values->samples;
     flr_progress(cli, 1, 1, "sweeping");
     const int64_t begin = flr_clock_ns(cli->env);

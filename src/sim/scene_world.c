@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scene/allow.h"
 #include "scene/robot.h"
+#include "scene/scene_allow.h"
 #include "scene/scene_import.h"
 #include "sim/stage.h"
 
@@ -51,32 +51,6 @@ static bool show_part(void *context, uint32_t part, double *voxel, flr_mesh_opti
 }
 
 /* ---- allowed pairs ---- */
-
-static bool is_named(void *context, uint32_t part, const char *pattern)
-{
-    const flr_scene *scene = context;
-    if (flr_allow_fits(pattern, scene->parts[part].name)) return true;
-    const char *group = scene->parts[part].in;
-    for (size_t steps = 0; group && steps <= scene->group_count; steps++) {
-        if (flr_allow_fits(pattern, group)) return true;
-        size_t i = 0;
-        while (i < scene->group_count && strcmp(scene->groups[i].name, group) != 0) i++;
-        group = i < scene->group_count ? scene->groups[i].in : NULL;
-    }
-    return false;
-}
-
-static flr_result read_allowed(flr_scene_world *s, flr_error *error)
-{
-    uint32_t found[2];
-    flr_result result = FLR_OK;
-    if (!s->scene->allow_count) return FLR_OK;
-    s->allow = flr_allow_create((uint32_t)s->scene->part_count, is_named, s->scene);
-    if (!s->allow) return no_memory(error);
-    for (size_t i = 0; i < s->scene->allow_count && result == FLR_OK; i++)
-        result = flr_allow_add(s->allow, s->scene->allow[i].a, s->scene->allow[i].b, found, error);
-    return result;
-}
 
 bool flr_scene_world_allows(const flr_scene_world *s, uint32_t a, uint32_t b)
 {
@@ -151,7 +125,7 @@ flr_result flr_scene_world_open(flr_env *env, const char *path, const flr_scene_
     s->def = def;
     if (def->cache && !(s->folder = strdup(def->cache))) result = no_memory(error);
     if (result == FLR_OK) result = flr_scene_read(env, path, &s->scene, error);
-    if (result == FLR_OK) result = read_allowed(s, error);
+    if (result == FLR_OK) result = flr_scene_allowed(s->scene, &s->allow, error);
     if (result == FLR_OK)
         result = def->parts_only ? read_parts(s, def, error) : make_world(s, def, error);
     s->def = NULL;

@@ -110,7 +110,8 @@ static flr_fit_pair *pair_of(running *r, uint32_t a, uint32_t b)
 static bool is_pair(const running *r, uint32_t a, uint32_t b)
 {
     return (r->moves[a] || r->moves[b]) && r->def->fits[a] && r->def->fits[b] &&
-           flr_mechanism_may_touch(r->def->mechanism, a, b);
+           flr_mechanism_may_touch(r->def->mechanism, a, b) &&
+           !(r->def->skip && r->def->skip(r->def->skip_context, a, b));
 }
 
 /* Place of a in the order of a pair: what stands is a. */

@@ -33,6 +33,9 @@ typedef struct flr_joint_sweep_def {
     uint32_t
         samples; /* poses of a stage at which the clearance is measured; default 121, at least 2 */
     double clearance; /* metres: nearer than this counts as in the way; default 0: contact does */
+    /* true: the two are not checked against each other; default NULL: all are that no joint ties */
+    bool (*skip)(void *context, uint32_t a, uint32_t b);
+    void *skip_context;
 } flr_joint_sweep_def;
 
 flr_joint_sweep_def flr_default_joint_sweep_def(void);

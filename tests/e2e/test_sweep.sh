@@ -69,6 +69,13 @@ json '.free and .at.rails == 0.24'
 [ "$(head -c 4 keep.glb)" = glTF ] && pass || fail "the file is no glTF"
 expect 1 feeler sweep cabinet/scene.json --joint 'rails=0..20cm,hinge=0..90deg+rails=20cm..0mm,hinge=90..120deg' --json
 json '.stage == 2 and (.at.hinge - 115.409 | fabs) < 0.01'
+# the pipe is allowed to be met, or all pass through it
+jq '.allow = [["pipe", "door"]]' cabinet/scene.json >cabinet/allowed.json
+expect 0 feeler sweep cabinet/allowed.json --joint hinge --from 0 --to 120deg --json
+json '.free and (.at.hinge - 120 | fabs) < 1e-6'
+jq '.parts |= map(if .name == "pipe" then .use = "pass" else . end)' cabinet/scene.json >cabinet/pass.json
+expect 0 feeler sweep cabinet/pass.json --joint hinge --from 0 --to 120deg --json
+json '.free'
 refuse 3 'has no joint "hing"; did you mean "hinge"' cabinet/scene.json --joint hing
 refuse 2 'is no angle' cabinet/scene.json --joint hinge --to 12mm
 refuse 2 'is no length' cabinet/scene.json --joint rails --to 12deg
