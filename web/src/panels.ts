@@ -312,8 +312,9 @@ export class Panels {
   /** the selected parts alone, or all again */
   isolate(): void {
     const chosen = this.tree.chosen();
-    if (!chosen.length) this.notices.toast('Select a part first: click it, or its name in the list.');
-    else this.tree.isolate(chosen);
+    if (chosen.length) this.tree.isolate(chosen);
+    else if ([...this.model.parts.keys()].some((part) => !this.stage.is_visible(part))) this.tree.show_all();
+    else this.notices.toast('Select a part first: click it, or its name in the list.');
   }
 
   private frame(part: number): void {

@@ -10,7 +10,7 @@ import { range_between, tree_rows, visible_range, type GroupRow, type Row } from
 import { t } from './texts.ts';
 
 const ROW = window.matchMedia('(pointer: coarse)').matches ? 48 : 36; // pixels; fingers need more
-const LIMIT = 4096; // parts of one command
+const LIMIT = 8192; // parts of one command
 
 export class Tree {
   /** selected beside the one that keys are about */
@@ -22,6 +22,7 @@ export class Tree {
   private anchor: number = NONE;
   private seen = new Set<number>(); // parts whose hidden flag was obeyed
   private elements = new Map<number, HTMLElement>(); // of parts in view
+  private all = h('button', { type: 'button', class: 'quiet', id: 'parts-all', hidden: true, title: 'Show all parts again', onclick: () => this.show_all() }, 'Show all');
   private pending = false;
   private readonly search = h('input', { type: 'search', id: 'part-search', placeholder: 'Search parts', 'aria-label': 'Search parts by name or group' });
   private readonly tools = h('div', { id: 'part-actions', class: 'row', role: 'group', 'aria-label': 'Actions for the selected parts' });
@@ -122,6 +123,7 @@ export class Tree {
     const total = this.model.parts.size;
     text(this.count, total < 2 ? '' : this.search.value && shown < total ? t('{0} of {1} parts', shown, total) : `${t('{0} parts', total)}${this.marked.size > 1 ? t(', {0} selected', this.marked.size) : ''}`);
     const few = total < 2 && !this.model.groups.size;
+    this.all.hidden = [...this.model.parts.keys()].every((part) => this.stage.is_visible(part));
     this.search.hidden = this.tools.hidden = few;
   }
 
@@ -200,12 +202,20 @@ export class Tree {
       this.draw();
     });
     action('parts-alone', 'Isolate', 'Show only the selected parts, or all again (I)', (parts) => this.isolate(parts));
+    this.tools.append(this.all);
     action('parts-move', 'Movable', 'The selected parts can be picked up', (parts) => this.set_kind(parts, part_kind.PART_MOVABLE));
     action('parts-fix', 'Fixed', 'The selected parts stay where they are', (parts) => this.set_kind(parts, part_kind.PART_STATIC));
     action('parts-group', 'Group', 'Put the selected parts into a group', (parts) => this.group(parts));
     action('parts-rigid', 'Move as one', 'Make the groups of the selected parts rigid, or let their parts move separately again', (parts) => this.set_rigid(parts));
     action('parts-replace', 'Replace file…', 'Give the selected part the mesh of another file, such as a new revision; everything else stays', (parts) => this.replace.emit(parts[0]!));
     action('parts-ungroup', 'Ungroup', 'Dissolve the groups of the selected parts; the parts stay', (parts) => this.ungroup(parts));
+  }
+
+  /** parts that somebody hid, and those that the scene hides */
+  show_all(): void {
+    for (const part of this.model.parts.keys()) this.stage.set_visible(part, true);
+    this.changed();
+    this.draw();
   }
 
   isolate(parts: number[]): void {

@@ -76,6 +76,10 @@ await step('the cover is hidden', async () => {
   await page.locator('#tree .part-name', { hasText: 'cover' }).click();
   await page.locator('#parts-hide').click();
   await until(page, () => !window.feeler.visible.includes(window.feeler.parts.find((part) => part.name === 'cover').part), 'it is gone');
+  await page.locator('#parts-all').click();
+  await until(page, () => window.feeler.visible.length === 200 && document.getElementById('parts-all').hidden, 'all are shown again');
+  await page.locator('#parts-hide').click();
+  await until(page, () => window.feeler.visible.length === 199 && !document.getElementById('parts-all').hidden, 'and it is gone again');
 });
 
 await step('the pump and its screws become one', async () => {
