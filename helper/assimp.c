@@ -295,14 +295,19 @@ static void add_mesh(assimp_walk *w, const struct aiMesh *mesh, const matrix *ch
     free(index);
 }
 
-/* names in angle brackets are assimp's inventions */
+/* names in angle brackets, and those of nodes of COLLADA without one, are assimp's inventions */
+static bool is_given(const char *name)
+{
+    return name[0] && name[0] != '<' && strncmp(name, "$ColladaAutoName$", 17) != 0;
+}
+
 static const char *name_of(const assimp_walk *w, const struct aiNode *node)
 {
     const char *name = node->mName.data;
-    if (name[0] && name[0] != '<') return name;
+    if (is_given(name)) return name;
     if (node->mNumMeshes == 0 || node->mMeshes[0] >= w->scene->mNumMeshes) return "";
     name = w->scene->mMeshes[node->mMeshes[0]]->mName.data;
-    return name[0] != '<' ? name : "";
+    return is_given(name) ? name : "";
 }
 
 static double gamma_of(double linear)
@@ -474,6 +479,7 @@ flr_result flr_assimp_read(const flr_import_job *job, flr_collect *collect)
     struct aiPropertyStore *properties = aiCreatePropertyStore();
     if (!properties) flr_collect_out_of_memory();
     aiSetImportPropertyInteger(properties, AI_CONFIG_IMPORT_COLLADA_IGNORE_UP_DIRECTION, 1);
+    aiSetImportPropertyInteger(properties, AI_CONFIG_IMPORT_COLLADA_USE_COLLADA_NAMES, 1);
     aiSetImportPropertyInteger(properties, AI_CONFIG_IMPORT_FBX_PRESERVE_PIVOTS, 0);
     const struct aiScene *scene = aiImportFileExWithProperties(job->name, 0, &files.io, properties);
     aiReleasePropertyStore(properties);

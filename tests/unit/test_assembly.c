@@ -135,6 +135,43 @@ static void shapes_are_shared(void **state)
     flr_assembly_destroy(a);
 }
 
+/* the names that people gave, not ids; a shape's where a node has none */
+static void collada_has_names(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "<?xml version=\"1.0\" encoding=\"utf-8\"?>"
+        "<COLLADA xmlns=\"http://www.collada.org/2005/11/COLLADASchema\" version=\"1.4.1\">"
+        "<asset><unit name=\"millimeter\" meter=\"0.001\"/><up_axis>Z_UP</up_axis></asset>"
+        "<library_geometries><geometry id=\"g1\" name=\"seal\"><mesh><source id=\"p\">"
+        "<float_array id=\"pa\" count=\"12\">0 0 0 10 0 0 0 10 0 0 0 10</float_array>"
+        "<technique_common><accessor source=\"#pa\" count=\"4\" stride=\"3\">"
+        "<param name=\"X\" type=\"float\"/><param name=\"Y\" type=\"float\"/>"
+        "<param name=\"Z\" type=\"float\"/></accessor></technique_common></source>"
+        "<vertices id=\"v\"><input semantic=\"POSITION\" source=\"#p\"/></vertices>"
+        "<triangles count=\"4\"><input semantic=\"VERTEX\" source=\"#v\" offset=\"0\"/>"
+        "<p>0 2 1 0 1 3 1 2 3 2 0 3</p></triangles></mesh></geometry></library_geometries>"
+        "<library_visual_scenes><visual_scene id=\"s\" name=\"plant\">"
+        "<node id=\"n0\" name=\"pump unit\">"
+        "<node id=\"n1\" name=\"Ölfilter\"><instance_geometry url=\"#g1\"/></node>"
+        "<node id=\"n2\" name=\"Ölfilter\"><translate>30 0 0</translate>"
+        "<instance_geometry url=\"#g1\"/></node>"
+        "<node id=\"n3\"><translate>60 0 0</translate><instance_geometry url=\"#g1\"/></node>"
+        "</node></visual_scene></library_visual_scenes>"
+        "<scene><instance_visual_scene url=\"#s\"/></scene></COLLADA>";
+    static const char *const names[] = {"pump unit", "Ölfilter", "Ölfilter", "seal"};
+    if (access(HELPER, X_OK) != 0) skip();
+    char path[1200];
+    flr_error error;
+    snprintf(path, sizeof path, "%s/names.dae", folder);
+    assert_ok(flr_file_write_all(flr_env_real(), path, text, sizeof text - 1, &error), error);
+    flr_assembly *a = open_assembly(path);
+    assert_int_equal(a->node_count, 4);
+    assert_int_equal(a->shape_count, 1);
+    for (uint32_t i = 0; i < a->node_count; i++) assert_string_equal(a->nodes[i].name, names[i]);
+    flr_assembly_destroy(a);
+}
+
 static void one_scene(const char *file, const char *move, const char *fix, flr_scene **scene,
                       flr_scene_import_report *report, flr_result wanted)
 {
@@ -214,6 +251,7 @@ int main(void)
         cmocka_unit_test(trees_are_those_of_opencascade),
         cmocka_unit_test(real_files),
         cmocka_unit_test(shapes_are_shared),
+        cmocka_unit_test(collada_has_names),
         cmocka_unit_test(scenes_keep_the_tree),
         cmocka_unit_test(names_become_unique),
     };
