@@ -304,6 +304,31 @@ FLR_API void flr_fit_pair_sweep(flr_fit_pair *pair, const flr_fit_motion *motion
                                 flr_fit_contact *contacts, uint32_t capacity,
                                 flr_fit_motion_result *way, flr_fit_result *there);
 
+/* ---- parts that overlap, moved straight on ---- */
+
+typedef struct flr_fit_slide_def {
+    flr_pose T_a_b; /* where b begins */
+    flr_vec3 by;    /* metres, frame of a: where it goes */
+    double depth; /* metres, above 0: no sample of one part gets deeper into the other than this */
+    bool (*go_on)(void *context); /* asked now and then; false: stop. Default NULL */
+    void *context;
+} flr_fit_slide_def;
+
+typedef struct flr_fit_slide_result {
+    double free;       /* 0 … 1: of the way, up to which no sample is deeper */
+    bool stopped;      /* go_on() said so: nothing is known, and `free` is 0 */
+    double distance;   /* metres, negative: of the sample that is too deep there; when free < 1 */
+    flr_vec3 point[2]; /* on a and on b, frame of a */
+    flr_vec3 normal;   /* unit: b would come off a this way */
+    uint64_t work;
+} flr_fit_slide_result;
+
+/* How far does a part go straight on while it overlaps another no more than it may? Fits of a design overlap by what their facets
+ * deviate from the surfaces, and slide all the same. Every sample of both parts is followed on its own. RT safe without go_on(),
+ * but for its time. */
+FLR_API void flr_fit_slide(const flr_fit *a, const flr_fit *b, const flr_fit_slide_def *def,
+                           flr_fit_slide_result *result);
+
 /* The pose at a fraction of a motion. RT safe. */
 FLR_API flr_pose flr_fit_motion_pose(const flr_fit_motion *motion, double fraction);
 

@@ -20,12 +20,18 @@ typedef struct search {
     uint32_t triangle;
 } search;
 
-/* Squared distance of a point to box i. */
-static double box_bound2(const flr_fit_boxes *b, int i, flr_vec3 p)
+/* how far x is outside of an interval; fmax() would be called, not inlined */
+static inline double outside(double low, double high, double x)
 {
-    const double x = fmax(fmax((double)b->low[0][i] - p.x, p.x - (double)b->high[0][i]), 0),
-                 y = fmax(fmax((double)b->low[1][i] - p.y, p.y - (double)b->high[1][i]), 0),
-                 z = fmax(fmax((double)b->low[2][i] - p.z, p.z - (double)b->high[2][i]), 0);
+    return x < low ? low - x : x > high ? x - high : 0;
+}
+
+/* Squared distance of a point to box i. */
+static inline double box_bound2(const flr_fit_boxes *b, int i, flr_vec3 p)
+{
+    const double x = outside((double)b->low[0][i], (double)b->high[0][i], p.x),
+                 y = outside((double)b->low[1][i], (double)b->high[1][i], p.y),
+                 z = outside((double)b->low[2][i], (double)b->high[2][i], p.z);
     return x * x + y * y + z * z;
 }
 

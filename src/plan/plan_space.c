@@ -301,6 +301,37 @@ static void move_apart(flr_plan_space *s, const flr_plan_motion *motion, uint32_
     if (r.free < 1) place_stop(s, &r, moving, obstacle, stop);
 }
 
+static bool go_on(void *context)
+{
+    const flr_plan_space *s = context;
+    return !s->give_up || !s->give_up(s->give_up_context);
+}
+
+/* A pair that touches or overlaps and goes straight on: all samples at once. */
+static void slide(flr_plan_space *s, const flr_plan_motion *motion, uint32_t moving,
+                  uint32_t obstacle, double floor, flr_plan_stop *stop)
+{
+    const flr_fit_motion local = motion_of(s, motion, moving, obstacle);
+    const flr_fit_slide_def def = {.T_a_b = local.from,
+                                   .by = flr_vec3_sub(local.to.p, local.from.p),
+                                   .depth = -floor,
+                                   .go_on = go_on,
+                                   .context = s};
+    flr_fit_slide_result r;
+    flr_fit_slide(s->obstacles[obstacle].fit, s->moving[moving].fit, &def, &r);
+    s->work += r.work;
+    if (r.free == 1) return;
+    const flr_pose T = s->obstacles[obstacle].T;
+    *stop = (flr_plan_stop){
+        .free = r.free,
+        .place = {.obstacle = obstacle,
+                  .moving = moving,
+                  .at = r.free,
+                  .distance = r.distance,
+                  .point = {flr_pose_apply(T, r.point[0]), flr_pose_apply(T, r.point[1])},
+                  .normal = flr_pose_apply_vector(T, r.normal)}};
+}
+
 /* a pair that touches or overlaps: its deepest sample does not go below the floor */
 static void move_fitted(flr_plan_space *s, const flr_plan_motion *motion, uint32_t moving,
                         uint32_t obstacle, double floor, flr_plan_stop *stop)
@@ -343,7 +374,9 @@ bool flr_plan_move_pair(flr_plan_space *space, const flr_plan_motion *motion, ui
     stop->free = 1;
     if (!flr_plan_may_meet(space, motion, moving, obstacle, fmax(floor, 0))) return true;
     if (!flr_plan_query_of(space, moving, obstacle)) return false;
-    if (pair->fitted)
+    if (pair->fitted && pair->floor < 0 && flr_quat_angle(motion->from.q, motion->to.q) < 1e-14)
+        slide(space, motion, moving, obstacle, pair->floor, stop);
+    else if (pair->fitted)
         move_fitted(space, motion, moving, obstacle, pair->floor, stop);
     else
         move_apart(space, motion, moving, obstacle, floor, stop);

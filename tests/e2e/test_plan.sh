@@ -116,6 +116,14 @@ echo nonsense >bad.step
 expect 3 feeler plan bad.step --part a
 says 'bad.step'
 
+# ---- nominal fits: bolts in holes of their own diameter overlap by their facets, and come out ----
+step=${FLR_MODELS_DIR:-$source_dir/../shared/models}/cad/as1-oc-214.stp
+if [ -f "$step" ]; then
+  expect 0 feeler plan "$step" --all --time 60 --json
+  json '(.steps | length) == 17 and .left == [] and ([.steps[] | select(.parts[0] == "rod")][0].stage == 0)'
+  json '([.steps[].parts[0]] | index("rod")) as $rod | [.steps[] | select(.parts[0] == "bolt:1" or .parts[0] == "bolt:4") | .after == [$rod]] == [true, true]'
+fi
+
 # ---- a recording is checked again in another revision ----
 expect 0 feeler make fit round-peg --gap 0.3mm --out rev_a
 expect 0 feeler make fit round-peg --gap 0.01mm --out rev_b

@@ -145,6 +145,25 @@ void flr_test_shape_cylinder(flr_test_shape *shape, double radius, double height
     }
 }
 
+void flr_test_shape_tube(flr_test_shape *shape, double inner, double outer, double height,
+                         uint32_t around)
+{
+    const uint32_t first = shape->vertex_count;
+    const double radius[4] = {outer, outer, inner, inner};
+    for (uint32_t j = 0; j < around; j++)
+        for (uint32_t k = 0; k < 4; k++) {
+            const double a = TWO_PI * j / around;
+            flr_test_shape_vertex(shape, radius[k] * cos(a), radius[k] * sin(a),
+                                  k == 1 || k == 2 ? height / 2 : -height / 2);
+        }
+    for (uint32_t j = 0; j < around; j++)
+        for (uint32_t k = 0; k < 4; k++) {
+            const uint32_t here = first + 4 * j, there = first + 4 * ((j + 1) % around),
+                           up = (k + 1) % 4;
+            quad(shape, here + k, there + k, there + up, here + up);
+        }
+}
+
 void flr_test_shape_tetrahedron(flr_test_shape *shape, double a, double b, double c)
 {
     uint32_t o = flr_test_shape_vertex(shape, 0, 0, 0), x = flr_test_shape_vertex(shape, a, 0, 0);

@@ -55,6 +55,9 @@ void flr_test_shape_torus(flr_test_shape *shape, double large, double small, uin
 /* The axis is z; the caps are fans about a middle vertex. */
 void flr_test_shape_cylinder(flr_test_shape *shape, double radius, double height, uint32_t around,
                              uint32_t along);
+/* A bush: the axis of its hole is z. */
+void flr_test_shape_tube(flr_test_shape *shape, double inner, double outer, double height,
+                         uint32_t around);
 /* Corners (0,0,0), (a,0,0), (0,b,0), (0,0,c). */
 void flr_test_shape_tetrahedron(flr_test_shape *shape, double a, double b, double c);
 /* An open sheet of nx x ny squares from (0,0) on, with the height z(x, y). */

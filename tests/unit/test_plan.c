@@ -1,6 +1,6 @@
 /* removal paths: found where there is one, checked again by force, and never found where there is none */
 #include "feeler/plan.h"
-#include "support/test.h"
+#include "support/fixtures.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -242,6 +242,60 @@ static bool stop_now(void *context, const flr_plan_progress *now)
     return false;
 }
 
+/* A peg in a hole of the same radius, whose facets are in the wall: it slides out, and not aside. */
+static void nominal_fits_come_out(void **state)
+{
+    (void)state;
+    enum { AROUND = 32 };
+    flr_test_shape shapes[2] = {{0}, {0}};
+    flr_fit *fits[2];
+    flr_error error;
+    const double pi = acos(-1), overlap = 0.005 * (1 - cos(pi / AROUND));
+    flr_test_shape_tube(&shapes[0], 0.005, 0.008, 0.02, AROUND);
+    flr_test_shape_cylinder(&shapes[1], 0.005, 0.03, AROUND, 1);
+    for (int i = 0; i < 2; i++)
+        assert_ok(flr_fit_build(flr_test_shape_mesh(&shapes[i]), NULL, &fits[i], &error), error);
+    const flr_plan_part bush = {fits[0], flr_pose_identity()}, peg = {fits[1], flr_pose_identity()};
+    flr_plan_def def = flr_default_plan_def();
+    flr_plan_search search = flr_default_plan_search();
+    def.moving = &peg, def.moving_count = 1;
+    def.obstacles = &bush, def.obstacle_count = 1;
+    search.from.p = flr_vec3_make(0, 0, 0.001);
+    search.from.q = flr_quat_from_axis_angle(flr_vec3_make(0, 0, 1), pi / AROUND);
+    search.threads = 1;
+    flr_plan_result r = find_path(&def, &search);
+    assert_non_null(r.poses);
+    assert_int_equal(r.method, FLR_PLAN_STRAIGHT);
+    assert_int_equal(r.verdict.fit_count, 1);
+    assert_within(r.verdict.fits[0].start, -overlap, 1e-8);
+    assert_lt(r.moves, 20);
+    flr_fit_pair *pair;
+    assert_ok(flr_fit_pair_create(fits[0], fits[1], &pair, &error), error);
+    for (int k = 0; k <= 400; k++) {
+        flr_fit_result q;
+        const flr_pose T = flr_pose_interpolate(r.poses[0], r.poses[r.pose_count - 1], k / 400.0);
+        flr_fit_pair_query(pair, T, NULL, NULL, 0, &q);
+        assert_ge(q.distance, -1.501 * overlap);
+    }
+    flr_fit_pair_destroy(pair);
+    flr_plan_result_free(&r);
+    // straight through the wall
+    flr_plan_space *space;
+    flr_plan_verdict verdict;
+    const flr_pose way[2] = {search.from, {flr_vec3_make(0.1, 0, 0.001), search.from.q}};
+    assert_ok(flr_plan_space_create(&def, &space, &error), error);
+    assert_ok(flr_plan_verify(space, way, 2, &verdict, &error), error);
+    assert_false(verdict.free);
+    assert_lt(verdict.violation.at, 0.01);
+    assert_lt(verdict.violation.distance, -overlap);
+    assert_lt(verdict.violation.normal.x, -0.9);
+    flr_plan_space_destroy(space);
+    for (int i = 0; i < 2; i++) {
+        flr_fit_destroy(fits[i]);
+        flr_test_shape_free(&shapes[i]);
+    }
+}
+
 static void stops_when_asked(void **state)
 {
     (void)state;
@@ -265,9 +319,8 @@ static void stops_when_asked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(straight_and_legs),
-        cmocka_unit_test(blocked),
-        cmocka_unit_test(turn_through_window),
+        cmocka_unit_test(straight_and_legs),   cmocka_unit_test(blocked),
+        cmocka_unit_test(turn_through_window), cmocka_unit_test(nominal_fits_come_out),
         cmocka_unit_test(stops_when_asked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
