@@ -12,7 +12,12 @@
 #include "fit/fit_triangle.h"
 #include "mesh/nearest.h"
 
-enum { SLIDE_STACK = (FLR_FIT_WIDE - 1) * FLR_FIT_LEVELS + 1, MAX_EVENTS = 20000, HALVINGS = 44, ASK_AFTER = 256 };
+enum {
+    SLIDE_STACK = (FLR_FIT_WIDE - 1) * FLR_FIT_LEVELS + 1,
+    MAX_EVENTS = 20000,
+    HALVINGS = 44,
+    ASK_AFTER = 256
+};
 /* shares of the depth: beyond the first a sample is too deep; up to the second it is as good as on the surface; so near is
  * near */
 static const double too_deep = 0.99, at_surface = 0.9, close_by = 0.45;
@@ -25,7 +30,10 @@ typedef struct slider {
     uint64_t work;
 } slider;
 
-static flr_vec3 place_of(const slider *s, double t) { return flr_vec3_add_scaled(s->from, t, s->by); }
+static flr_vec3 place_of(const slider *s, double t)
+{
+    return flr_vec3_add_scaled(s->from, t, s->by);
+}
 
 /* ---- one triangle ---- */
 
@@ -67,7 +75,8 @@ static double comes_near(const slider *s, const flr_vec3 triangle[3], double t, 
     flr_nearest best = {.distance2 = reach * reach};
     if (!flr_triangles_nearest(triangle, way, &best)) return end;
     const double along = flr_vec3_length2(s->by);
-    double far = t, near = along > 0 ? flr_vec3_dot(flr_vec3_sub(best.at[1], s->from), s->by) / along : t;
+    double far = t,
+           near = along > 0 ? flr_vec3_dot(flr_vec3_sub(best.at[1], s->from), s->by) / along : t;
     for (int i = 0; i < HALVINGS; i++) {
         const double middle = 0.5 * (near + far);
         if (distance_at(s, triangle, middle) <= reach)
@@ -80,10 +89,10 @@ static double comes_near(const slider *s, const flr_vec3 triangle[3], double t, 
 
 /* ---- all triangles ---- */
 
-typedef struct waiting {
+typedef struct box_ahead {
     double from; /* where the way enters the box, grown by the reach */
     uint32_t level, entry;
-} waiting;
+} box_ahead;
 
 /* Where a piece of the way enters a box that is grown by `reach`; false: it does not. */
 static bool enters(const slider *s, const flr_fit_boxes *b, int i, double reach, double begin,
@@ -109,13 +118,13 @@ static bool enters(const slider *s, const flr_fit_boxes *b, int i, double reach,
 static double first_near(slider *s, double t, double end, double reach)
 {
     const flr_fit *fit = s->fit;
-    waiting stack[SLIDE_STACK];
+    box_ahead stack[SLIDE_STACK];
     unsigned depth = 1;
     // boxes are in single precision, rounded outwards; a little more than the reach is for what rounding does to the way
     const double wide = 1.001 * reach;
-    stack[0] = (waiting){t, fit->levels, 0};
+    stack[0] = (box_ahead){t, fit->levels, 0};
     while (depth) {
-        const waiting now = stack[--depth];
+        const box_ahead now = stack[--depth];
         if (now.from >= end) continue;
         if (now.level == 0) {
             const flr_fit_patch *patch = &fit->patches[now.entry];
@@ -135,7 +144,7 @@ static double first_near(slider *s, double t, double end, double reach)
             /* what is entered first comes last */
             unsigned at = depth++;
             for (; at > bottom && stack[at - 1].from < from; at--) stack[at] = stack[at - 1];
-            stack[at] = (waiting){from, now.level - 1, now.entry * FLR_FIT_WIDE + (uint32_t)i};
+            stack[at] = (box_ahead){from, now.level - 1, now.entry * FLR_FIT_WIDE + (uint32_t)i};
         }
     }
     return end;
@@ -154,9 +163,8 @@ static double follow(slider *s, double end)
         bool inside = false, surface = found && near.distance <= at_surface * s->depth;
         s->work++;
         if (!surface)
-            inside = found
-                         ? flr_fit_inside_by(s->fit, p, near.nearest, near.triangle)
-                         : flr_fit_may_be_inside(s->fit, p) && flr_fit_inside(s->fit, p);
+            inside = found ? flr_fit_inside_by(s->fit, p, near.nearest, near.triangle)
+                           : flr_fit_may_be_inside(s->fit, p) && flr_fit_inside(s->fit, p);
         if (inside && (!found || near.distance >= too_deep * s->depth)) return t;
         if (surface || inside) {
             flr_vec3 triangle[3];
@@ -195,7 +203,8 @@ static bool slide_side(sliding *s, uint32_t side, flr_pose T, flr_vec3 by)
     slider one = {.fit = other, .by = by, .depth = s->def->depth};
     for (uint32_t i = 0; i < own->counts.patches; i++) {
         const flr_fit_patch *patch = &own->patches[i];
-        if (!may_meet(other, flr_pose_apply(T, patch->centre), (double)patch->radius + one.depth, by))
+        if (!may_meet(other, flr_pose_apply(T, patch->centre), (double)patch->radius + one.depth,
+                      by))
             continue;
         for (uint32_t k = 0; k < patch->samples; k++) {
             if (s->def->go_on && s->asked++ % ASK_AFTER == 0 && !s->def->go_on(s->def->context)) {

@@ -57,7 +57,8 @@ static double depth_at(const both *p, flr_pose T)
     flr_fit_params params = flr_default_fit_params();
     flr_fit_result r;
     params.max_distance = 0;
-    flr_fit_reference_pair(p->fits[0], p->meshes[0], p->fits[1], p->meshes[1], T, &params, NULL, 0, &r);
+    flr_fit_reference_pair(p->fits[0], p->meshes[0], p->fits[1], p->meshes[1], T, &params, NULL, 0,
+                           &r);
     return fmax(-r.distance, 0) * (r.found && r.distance < 0);
 }
 
@@ -112,7 +113,9 @@ static void brute_force_agrees(void **state)
     for (int i = 0; i < 3 * FLR_TEST_SOLID_COUNT; i++) {
         flr_test_part a, b;
         flr_test_part_make(&a, (flr_test_solid)(i % FLR_TEST_SOLID_COUNT), 1, 0.002, false);
-        flr_test_part_make(&b, (flr_test_solid)((i + i / FLR_TEST_SOLID_COUNT + 1) % FLR_TEST_SOLID_COUNT), 0.6, 0.002, false);
+        flr_test_part_make(
+            &b, (flr_test_solid)((i + i / FLR_TEST_SOLID_COUNT + 1) % FLR_TEST_SOLID_COUNT), 0.6,
+            0.002, false);
         both p = begin(flr_test_shape_mesh(&a.shape), flr_test_shape_mesh(&b.shape));
         const double size = flr_fit_get_info(p.fits[0]).size;
         for (int n = 0; n < 3; n++) {
@@ -120,8 +123,8 @@ static void brute_force_agrees(void **state)
             // towards the other part, past its middle; or anywhere
             const double share = n % 2 ? flr_test_random_range(&random, 0.5, 2.5) : 0,
                          aside = n % 2 ? 0.2 : 1;
-            const flr_vec3 by = flr_vec3_add_scaled(
-                flr_test_random_pose(&random, aside * size).p, -share, T.p);
+            const flr_vec3 by =
+                flr_vec3_add_scaled(flr_test_random_pose(&random, aside * size).p, -share, T.p);
             const double start = depth_at(&p, T),
                          depth = start + size * pow(10, flr_test_random_range(&random, -4, -1.5));
             const flr_fit_slide_result r = slide(&p, T, by, depth);
