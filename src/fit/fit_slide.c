@@ -15,7 +15,7 @@
 enum {
     SLIDE_STACK = (FLR_FIT_WIDE - 1) * FLR_FIT_LEVELS + 1,
     MAX_EVENTS = 20000,
-    HALVINGS = 44,
+    SLIDE_HALVINGS = 44,
     ASK_AFTER = 256
 };
 /* shares of the depth: beyond the first a sample is too deep; up to the second it is as good as on the surface; so near is
@@ -49,7 +49,7 @@ static double stays_until(const slider *s, const flr_vec3 triangle[3], double t,
 {
     if (distance_at(s, triangle, end) <= s->depth) return end;
     double near = t, far = end;
-    for (int i = 0; i < HALVINGS; i++) {
+    for (int i = 0; i < SLIDE_HALVINGS; i++) {
         const double middle = 0.5 * (near + far);
         if (distance_at(s, triangle, middle) <= s->depth)
             near = middle;
@@ -77,7 +77,7 @@ static double comes_near(const slider *s, const flr_vec3 triangle[3], double t, 
     const double along = flr_vec3_length2(s->by);
     double far = t,
            near = along > 0 ? flr_vec3_dot(flr_vec3_sub(best.at[1], s->from), s->by) / along : t;
-    for (int i = 0; i < HALVINGS; i++) {
+    for (int i = 0; i < SLIDE_HALVINGS; i++) {
         const double middle = 0.5 * (near + far);
         if (distance_at(s, triangle, middle) <= reach)
             near = middle;
