@@ -70,7 +70,7 @@ static const char script[] =
     "a=s.poses[i],b=s.poses[i+1],d=a[1].reduce((t,e,k)=>t+e*b[1][k],0)<0?"
     "-1:1,q=a[1].map((e,k)=>e*(1-u)+d*b[1][k]*u),l=Math.hypot(...q);"
     "return[a[0].map((e,k)=>e*(1-u)+b[0][k]*u),q.map(e=>e/l)]};"
-    "let yaw=.7,tilt=.45,zoom=1,t=0,on=false,last=0;const at=document.getElementById('at'),play="
+    "let yaw=.7,tilt=.45,zoom=1.6,t=0,on=false,last=0;const at=document.getElementById('at'),play="
     "document.getElementById('play'),say=document.getElementById('say');at.max=D.steps.length;"
     "const draw=()=>{const "
     "W=c.clientWidth*devicePixelRatio|0;if(c.width!=W){c.width=W;c.height=W/1.6}"
@@ -311,9 +311,9 @@ static flr_result put_page(FILE *out, const flr_steps *s, flr_error *error)
           "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
           "<meta name=\"color-scheme\" content=\"light dark\">\n<title>",
           out);
-    flr_html_text(out, s->scene->path);
+    flr_html_text(out, s->scene->scene->name);
     fprintf(out, " · feeler plan</title>\n<style>%s</style></head><body>\n<h1>", style);
-    flr_html_text(out, s->scene->path);
+    flr_html_text(out, s->scene->scene->name);
     fprintf(out, "</h1>\n<p>%u %s. Clearance %.4g mm, checked exactly.</p>\n", q->step_count,
             flr_noun(q->step_count, "step", "steps"), 1e3 * s->def->clearance);
     for (uint32_t i = 0; i < q->left_count; i++) {
