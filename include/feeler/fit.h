@@ -304,7 +304,10 @@ FLR_API void flr_fit_pair_sweep(flr_fit_pair *pair, const flr_fit_motion *motion
                                 flr_fit_contact *contacts, uint32_t capacity,
                                 flr_fit_motion_result *way, flr_fit_result *there);
 
-/* ---- parts that overlap, moved straight on ---- */
+/* The pose at a fraction of a motion. RT safe. */
+FLR_API flr_pose flr_fit_motion_pose(const flr_fit_motion *motion, double fraction);
+
+/* ---- straight motions of parts that overlap ---- */
 
 typedef struct flr_fit_slide_def {
     flr_pose T_a_b; /* where b begins */
@@ -323,14 +326,11 @@ typedef struct flr_fit_slide_result {
     uint64_t work;
 } flr_fit_slide_result;
 
-/* How far does a part go straight on while it overlaps another no more than it may? Fits of a design overlap by what their facets
- * deviate from the surfaces, and slide all the same. Every sample of both parts is followed on its own. RT safe without go_on(),
- * but for its time. */
+/* How far does a part move straight on before it overlaps another too deeply? Nominal fits overlap where their facets deviate from
+ * the exact surfaces, and slide all the same. Follows every sample of both parts separately. Allocates nothing, but takes
+ * too long for a real-time loop. */
 FLR_API void flr_fit_slide(const flr_fit *a, const flr_fit *b, const flr_fit_slide_def *def,
                            flr_fit_slide_result *result);
-
-/* The pose at a fraction of a motion. RT safe. */
-FLR_API flr_pose flr_fit_motion_pose(const flr_fit_motion *motion, double fraction);
 
 /* ---- reference: everything with everything, in double precision; to be compared with. Slow ---- */
 

@@ -11,9 +11,11 @@
 #include "feeler/fit.h"
 
 enum {
-    FLR_FIT_LANES = 16, /* triangles and vertices of a patch, at most */
-    FLR_FIT_WIDE = 8,   /* boxes side by side */
-    FLR_FIT_LEVELS = 11 /* 8^11 patches are more than there can be */
+    FLR_FIT_LANES = 16,  /* triangles and vertices of a patch, at most */
+    FLR_FIT_WIDE = 8,    /* boxes side by side */
+    FLR_FIT_LEVELS = 11, /* 8^11 patches are more than there can be */
+    FLR_FIT_STACK =
+        (FLR_FIT_WIDE - 1) * FLR_FIT_LEVELS + 1 /* boxes that wait in a descent, at most */
 };
 
 /* points side by side, single precision, relative to the centre of a patch */

@@ -4,8 +4,6 @@
 #include "fit/fit_internal.h"
 #include "fit/fit_triangle.h"
 
-enum { FIT_POINT_STACK = (FLR_FIT_WIDE - 1) * FLR_FIT_LEVELS + 1 };
-
 /* a box that is still to be opened: an entry of the level below, or a patch */
 typedef struct waiting {
     double bound2;
@@ -59,7 +57,7 @@ static void search_patch(search *s, const flr_fit_patch *patch)
 static void run(search *s)
 {
     const flr_fit *fit = s->fit;
-    waiting stack[FIT_POINT_STACK];
+    waiting stack[FLR_FIT_STACK];
     unsigned depth = 1;
     stack[0] = (waiting){0, fit->levels, 0};
     while (depth) {
@@ -146,7 +144,7 @@ static double angle_at(const flr_vec3 t[3], flr_vec3 q, double slack)
  * the nearest point of a closed surface, its side is that of the point asked about. */
 static flr_vec3 pseudonormal(const flr_fit *fit, flr_vec3 q, double slack)
 {
-    waiting stack[FIT_POINT_STACK];
+    waiting stack[FLR_FIT_STACK];
     unsigned depth = 1;
     flr_vec3 sum = flr_vec3_zero();
     stack[0] = (waiting){0, fit->levels, 0};

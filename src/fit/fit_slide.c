@@ -1,25 +1,20 @@
 /* how far a part slides straight on in another that it overlaps
  *
- * A sample goes straight on, too. Its depth is at most its distance to any triangle of the other part, wherever that is: so
- * as long as it stays within `depth` of one triangle it is not too deep, on whichever side of it. The distance to a
- * triangle is a convex function along a straight line, so that the place where that ends is found by bisection. Outside, and
- * farther away, it goes on until it comes near a triangle. Along a face this takes one step, however long the face is.
+ * Each sample moves along a straight line. Its depth is at most its distance to any triangle of the other part. So while it
+ * stays within `depth` of one triangle, it is not too deep, on either side. That distance is a convex function along the
+ * line, so bisection finds where it exceeds `depth`. A sample outside and farther away moves on until it comes near a
+ * triangle. Sliding along a face takes one step, however long the face is.
  *
- * What is too deep is told from the nearest triangle. */
+ * The distance to the nearest triangle decides whether a sample is too deep. */
 #include <math.h>
 
 #include "fit/fit_internal.h"
 #include "fit/fit_triangle.h"
 #include "mesh/nearest.h"
 
-enum {
-    SLIDE_STACK = (FLR_FIT_WIDE - 1) * FLR_FIT_LEVELS + 1,
-    MAX_EVENTS = 20000,
-    SLIDE_HALVINGS = 44,
-    ASK_AFTER = 256
-};
-/* shares of the depth: beyond the first a sample is too deep; up to the second it is as good as on the surface; so near is
- * near */
+enum { MAX_EVENTS = 20000, SLIDE_HALVINGS = 44, ASK_AFTER = 256 };
+/* shares of the depth: from the first on, a sample inside is too deep; up to the second, the side does not matter; within the
+ * third, a sample from outside has come near */
 static const double too_deep = 0.99, at_surface = 0.9, close_by = 0.45;
 
 /* a sample on its way in the frame of the other part */
@@ -118,7 +113,7 @@ static bool enters(const slider *s, const flr_fit_boxes *b, int i, double reach,
 static double first_near(slider *s, double t, double end, double reach)
 {
     const flr_fit *fit = s->fit;
-    box_ahead stack[SLIDE_STACK];
+    box_ahead stack[FLR_FIT_STACK];
     unsigned depth = 1;
     // boxes are in single precision, rounded outwards; a little more than the reach is for what rounding does to the way
     const double wide = 1.001 * reach;
@@ -184,7 +179,7 @@ typedef struct sliding {
     const flr_fit *parts[2];
     const flr_fit_slide_def *def;
     flr_fit_slide_result *result;
-    uint32_t side, sample; /* that is stopped */
+    uint32_t side, sample; /* which sample stops the motion */
     uint32_t asked;
 } sliding;
 
@@ -222,8 +217,8 @@ static bool slide_side(sliding *s, uint32_t side, flr_pose T, flr_vec3 by)
     return true;
 }
 
-/* The place of the sample that is stopped. */
-static void tell_place(const sliding *s)
+/* Where the sample is that stops the motion. */
+static void fill_place(const sliding *s)
 {
     flr_fit_slide_result *r = s->result;
     const flr_fit *own = s->parts[s->side], *other = s->parts[1 - s->side];
@@ -255,5 +250,5 @@ void flr_fit_slide(const flr_fit *a, const flr_fit *b, const flr_fit_slide_def *
         *result = (flr_fit_slide_result){.stopped = true, .work = result->work};
         return;
     }
-    if (result->free < 1) tell_place(&s);
+    if (result->free < 1) fill_place(&s);
 }

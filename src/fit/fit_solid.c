@@ -10,7 +10,7 @@
 #include "base/parallel.h"
 #include "fit/fit_query.h"
 
-enum { SOLID_PIECE = 64, FIT_SOLID_STACK = (FLR_FIT_WIDE - 1) * FLR_FIT_LEVELS + 1 };
+enum { SOLID_PIECE = 64 };
 static const double NEARLY = 0.1;
 
 typedef struct trial {
@@ -135,7 +135,7 @@ static bool crossed(const trial *t, const flr_fit_patch *patch)
         low[k] = box->low[k][own % FLR_FIT_WIDE], high[k] = box->high[k][own % FLR_FIT_WIDE];
     struct {
         uint32_t level, entry;
-    } stack[FIT_SOLID_STACK];
+    } stack[FLR_FIT_STACK];
     unsigned depth = 1;
     stack[0].level = fit->levels - 1, stack[0].entry = 0;
     while (depth) {

@@ -3,10 +3,7 @@
 
 #include "fit/fit_query.h"
 
-enum {
-    FIT_LISTED = 512, /* entries of a's tree near eight patches of b, at most */
-    FIT_PAIR_STACK = (FLR_FIT_WIDE - 1) * FLR_FIT_LEVELS + 1
-};
+enum { FIT_LISTED = 512 /* entries of a's tree near eight patches of b, at most */ };
 
 void flr_fit_visit(const flr_fit_query *q, uint32_t patch, flr_fit_visitor *v)
 {
@@ -58,7 +55,7 @@ static uint32_t list_entries(flr_fit_query *q, const room *r, uint32_t list[FIT_
     const flr_fit *a = q->parts[0];
     struct {
         uint32_t level, entry;
-    } stack[FIT_PAIR_STACK];
+    } stack[FLR_FIT_STACK];
     unsigned depth = 1;
     uint32_t count = 0;
     const uint32_t bottom = a->levels > 1 ? 1 : 0;
@@ -190,7 +187,7 @@ void flr_fit_walk(flr_fit_query *q, flr_fit_meet meet)
     struct {
         uint32_t level, entry;
         room room;
-    } stack[FIT_PAIR_STACK];
+    } stack[FLR_FIT_STACK];
     unsigned depth = 1;
     stack[0].level = b->levels, stack[0].entry = 0;
     while (depth) {

@@ -16,8 +16,6 @@
 #include "fit/fit_internal.h"
 #include "fit/fit_triangle.h"
 
-enum { WINDING_STACK = (FLR_FIT_WIDE - 1) * FLR_FIT_LEVELS + 1 };
-
 #define FULL_ANGLE (4 * 3.14159265358979323846)
 
 /* how much a ray is slanted: what it moves along the other two axes for each metre of the first */
@@ -128,7 +126,7 @@ static uint32_t boxes_met(const winding_ray *r, const flr_fit_boxes *b)
 static int64_t count_passes(const winding_ray *r)
 {
     const flr_fit *fit = r->fit;
-    unopened stack[WINDING_STACK];
+    unopened stack[FLR_FIT_STACK];
     unsigned depth = 1;
     int64_t sum = 0;
     stack[0] = (unopened){fit->levels, 0};
@@ -195,7 +193,7 @@ static double solid_angle(const flr_vec3 t[3], flr_vec3 point)
 
 static double by_dipoles(const flr_fit *fit, flr_vec3 point)
 {
-    unopened stack[WINDING_STACK];
+    unopened stack[FLR_FIT_STACK];
     unsigned depth = 1;
     double sum = 0;
     stack[0] = (unopened){fit->levels, 0};
