@@ -184,18 +184,6 @@ static json_t *fits_json(const plan_run *r)
     return list;
 }
 
-static json_t *path_json(const flr_plan_result *p)
-{
-    json_t *list = flr_json_array();
-    for (size_t i = 0; i < p->pose_count; i++) {
-        json_t *pose = flr_json_object();
-        flr_json_set(pose, "p", flr_json_vec3(p->poses[i].p));
-        flr_json_set(pose, "q", flr_json_quat(p->poses[i].q));
-        flr_json_push(list, pose);
-    }
-    return list;
-}
-
 static json_t *document_json(const plan_run *r)
 {
     const flr_plan_result *p = &r->result;
@@ -208,7 +196,7 @@ static json_t *document_json(const plan_run *r)
     flr_json_set(d, "stopped", json_boolean(p->stopped));
     flr_json_set(d, "method", flr_json_text(flr_plan_method_name(p->method)));
     flr_json_set(d, "poses", flr_json_count(p->pose_count));
-    flr_json_set(d, "path", path_json(p));
+    flr_json_set(d, "path", flr_json_poses(p->poses, p->pose_count));
     flr_json_set(d, "length", flr_json_number(found ? p->length : NAN));
     flr_json_set(d, "turn", flr_json_number(found ? p->turn : NAN));
     flr_json_set(d, "lower", flr_json_number(found ? p->verdict.lower : NAN));

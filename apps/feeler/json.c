@@ -55,6 +55,18 @@ json_t *flr_json_quat(flr_quat q)
     return array;
 }
 
+json_t *flr_json_poses(const flr_pose *poses, size_t count)
+{
+    json_t *list = flr_json_array();
+    for (size_t i = 0; i < count; i++) {
+        json_t *pose = flr_json_object();
+        flr_json_set(pose, "p", flr_json_vec3(poses[i].p));
+        flr_json_set(pose, "q", flr_json_quat(poses[i].q));
+        flr_json_push(list, pose);
+    }
+    return list;
+}
+
 /* jansson refuses text that is not UTF-8: each byte that breaks it becomes U+FFFD */
 json_t *flr_json_text(const char *text)
 {

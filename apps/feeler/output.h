@@ -89,6 +89,8 @@ json_t *flr_json_text(const char *text);
 json_t *flr_json_count(uint64_t count);
 json_t *flr_json_vec3(flr_vec3 v); /* [x, y, z] */
 json_t *flr_json_quat(flr_quat q); /* [w, x, y, z] */
+json_t *flr_json_poses(const flr_pose *poses,
+                       size_t count); /* [{"p": [x, y, z], "q": [w, x, y, z]}] */
 json_t *flr_json_error(const flr_error *error, int exit_code);
 
 /* Sets a key; takes over `value`; NULL (out of memory) ends the program with exit code 1. */

@@ -164,8 +164,8 @@ static flr_result choose_movable(const flr_plan_scene *s, const uint32_t *rigid,
                     count);
 }
 
-/* Moving ones first, beginning with the first that was chosen: a path is one of its poses. What is in a rigid group with it
- * comes along; what the others pass through is not in the way. */
+/* Moving parts first, beginning with the first one chosen: a path lists its poses. Its rigid group moves with it. Parts that
+ * others pass through are no obstacles. */
 static void sort_parts(flr_plan_scene *scene, const bool *moves, const uint32_t *rigid)
 {
     const flr_scene *s = scene->scene;
@@ -199,7 +199,7 @@ flr_result flr_plan_scene_choose(flr_plan_scene *scene, const char *names, flr_e
     if (result != FLR_OK) return result;
     if (!scene->standing_count)
         return flr_fail(error, FLR_BAD_ARGUMENT,
-                        "%s: no part stands in the way: all of them move, or are passed through",
+                        "%s: no part stands in the way: every part moves or lets others pass",
                         scene->path);
     scene->T_world_body = s->parts[scene->moving[0]].T_world_part;
     const flr_pose T_body_world = flr_pose_inverse(scene->T_world_body);

@@ -8,7 +8,7 @@
 #include "scene/scene.h"
 
 typedef struct flr_plan_scene {
-    const char *path; /* as it was given */
+    const char *path; /* borrowed: the file that was named */
     flr_scene *scene;
     flr_mesh **meshes;   /* [mesh_count] */
     flr_fit **fits;      /* [mesh_count] */
@@ -21,7 +21,8 @@ typedef struct flr_plan_scene {
     flr_pose T_world_body; /* of the first moving part, in the scene */
 } flr_plan_scene;
 
-/* Reads a scene, CAD file or robot description and prepares its meshes. Keeps `path`. Free with flr_plan_scene_free(), also on failure. */
+/* Reads a scene, CAD file or robot description and prepares its meshes. `path` has to live as long as the scene. Free with
+ * flr_plan_scene_free(), also on failure. */
 flr_result flr_plan_scene_read(flr_cli *cli, const char *path, const flr_mesh_options *options,
                                unsigned threads, flr_plan_scene *scene, flr_error *error);
 void flr_plan_scene_free(flr_plan_scene *scene);

@@ -20,8 +20,8 @@ static bool is_solid(const flr_scene *scene, const uint32_t *rigid, uint32_t par
     return false;
 }
 
-/* Parts of a rigid group are one unit, and what all others pass through is none. What the scene does not let move stays,
- * unless nothing may move. */
+/* Parts of a rigid group are one unit; parts that others pass through belong to none. Parts that the scene does not let move
+ * stay, unless none may move. */
 static flr_result make_units(flr_steps *s, flr_error *error)
 {
     const flr_scene *scene = s->scene->scene;
@@ -128,18 +128,11 @@ static void tell(const flr_steps *s)
 
 static json_t *step_json(const flr_steps *s, const flr_plan_step *step)
 {
-    json_t *d = flr_json_object(), *units = flr_json_array(), *after = flr_json_array(),
-           *poses = flr_json_array();
+    json_t *d = flr_json_object(), *units = flr_json_array(), *after = flr_json_array();
     for (uint32_t i = 0; i < step->unit_count; i++)
         flr_json_push(units, flr_json_text(s->names[step->units[i]]));
     for (uint32_t i = 0; i < step->after_count; i++)
         flr_json_push(after, flr_json_count(step->after[i]));
-    for (size_t i = 0; i < step->pose_count; i++) {
-        json_t *pose = flr_json_object();
-        flr_json_set(pose, "p", flr_json_vec3(step->poses[i].p));
-        flr_json_set(pose, "q", flr_json_quat(step->poses[i].q));
-        flr_json_push(poses, pose);
-    }
     flr_json_set(d, "parts", units);
     flr_json_set(d, "of", flr_json_text(s->scene->scene->parts[step->part].name));
     flr_json_set(d, "stage", flr_json_count(step->stage));
@@ -147,7 +140,7 @@ static json_t *step_json(const flr_steps *s, const flr_plan_step *step)
     flr_json_set(d, "method", flr_json_text(flr_plan_method_name(step->method)));
     flr_json_set(d, "lower", flr_json_number(step->verdict.lower));
     flr_json_set(d, "upper", flr_json_number(step->verdict.upper));
-    flr_json_set(d, "poses", poses);
+    flr_json_set(d, "poses", flr_json_poses(step->poses, step->pose_count));
     return d;
 }
 
@@ -207,7 +200,7 @@ static bool show(void *context, uint32_t out, uint32_t unit)
     return !flr_stop_wanted();
 }
 
-/* What all others pass through is left out: the parts of `def`, and in of[] what they are in the scene. */
+/* All parts but those that others pass through; of[i]: the index of part i in the scene. */
 static flr_result list_solid(const flr_steps *s, flr_plan_part *parts, uint32_t *unit, uint32_t *of,
                              uint32_t *count, flr_error *error)
 {
@@ -220,8 +213,8 @@ static flr_result list_solid(const flr_steps *s, flr_plan_part *parts, uint32_t 
         of[(*count)++] = i;
     }
     if (*count) return FLR_OK;
-    return flr_fail(error, FLR_BAD_ARGUMENT, "%s: all parts are passed through: nothing holds them",
-                    s->scene->path);
+    return flr_fail(error, FLR_BAD_ARGUMENT,
+                    "%s: all parts are passed through, so nothing holds them", s->scene->path);
 }
 
 static flr_result find_among(flr_steps *s, const flr_plan_part *parts, const uint32_t *unit,

@@ -258,18 +258,19 @@ flr_result flr_plan_space_begin(flr_plan_space *space, flr_pose T_world_body, fl
 
 /* ---- motions ---- */
 
-static void place_stop(const flr_plan_space *s, const flr_fit_motion_result *r, uint32_t moving,
-                       uint32_t obstacle, flr_plan_stop *stop)
+/* A motion stops after a share of it: at a distance, with two points and a normal in the obstacle's frame. */
+static flr_plan_stop stop_at(const flr_plan_space *s, uint32_t moving, uint32_t obstacle,
+                             double share, double distance, const flr_vec3 point[2],
+                             flr_vec3 normal)
 {
     const flr_pose T = s->obstacles[obstacle].T;
-    stop->free = r->free;
-    stop->place =
-        (flr_plan_place){.obstacle = obstacle,
-                         .moving = moving,
-                         .at = r->free,
-                         .distance = r->distance,
-                         .point = {flr_pose_apply(T, r->point[0]), flr_pose_apply(T, r->point[1])},
-                         .normal = flr_pose_apply_vector(T, r->normal)};
+    return (flr_plan_stop){share,
+                           {.obstacle = obstacle,
+                            .moving = moving,
+                            .at = share,
+                            .distance = distance,
+                            .point = {flr_pose_apply(T, point[0]), flr_pose_apply(T, point[1])},
+                            .normal = flr_pose_apply_vector(T, normal)}};
 }
 
 static flr_plan_motion between(const flr_plan_motion *motion, double from, double to)
@@ -298,7 +299,7 @@ static void move_apart(flr_plan_space *s, const flr_plan_motion *motion, uint32_
     flr_fit_pair_motion(pair_of(s, moving, obstacle)->query, &local, &params, &r);
     s->work += r.work;
     if (r.meeting) r.free = 0; // within rounding of each other: not known to be apart
-    if (r.free < 1) place_stop(s, &r, moving, obstacle, stop);
+    if (r.free < 1) *stop = stop_at(s, moving, obstacle, r.free, r.distance, r.point, r.normal);
 }
 
 static bool go_on(void *context)
@@ -307,7 +308,7 @@ static bool go_on(void *context)
     return !s->give_up || !s->give_up(s->give_up_context);
 }
 
-/* A pair that touches or overlaps and goes straight on: all samples at once. */
+/* A pair that touches or overlaps, in a motion without a turn. */
 static void slide(flr_plan_space *s, const flr_plan_motion *motion, uint32_t moving,
                   uint32_t obstacle, double floor, flr_plan_stop *stop)
 {
@@ -320,19 +321,10 @@ static void slide(flr_plan_space *s, const flr_plan_motion *motion, uint32_t mov
     flr_fit_slide_result r;
     flr_fit_slide(s->obstacles[obstacle].fit, s->moving[moving].fit, &def, &r);
     s->work += r.work;
-    if (r.free == 1) return;
-    const flr_pose T = s->obstacles[obstacle].T;
-    *stop = (flr_plan_stop){
-        .free = r.free,
-        .place = {.obstacle = obstacle,
-                  .moving = moving,
-                  .at = r.free,
-                  .distance = r.distance,
-                  .point = {flr_pose_apply(T, r.point[0]), flr_pose_apply(T, r.point[1])},
-                  .normal = flr_pose_apply_vector(T, r.normal)}};
+    if (r.free < 1) *stop = stop_at(s, moving, obstacle, r.free, r.distance, r.point, r.normal);
 }
 
-/* a pair that touches or overlaps: its deepest sample does not go below the floor */
+/* the same in a motion that turns: its deepest sample does not go below the floor */
 static void move_fitted(flr_plan_space *s, const flr_plan_motion *motion, uint32_t moving,
                         uint32_t obstacle, double floor, flr_plan_stop *stop)
 {
