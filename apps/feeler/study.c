@@ -136,27 +136,27 @@ char *flr_study_argument(const flr_study *study, size_t task, size_t axis)
 
 /* ---- what results depend on ---- */
 
-/* What cannot be read counts as empty: the task that needs it says why. */
+/* A file that cannot be read counts as empty: the task that needs it reports why. */
 static void add_file(flr_env *env, flr_hasher *hasher, const char *path)
 {
-    static const size_t piece = 1 << 20;
-    uint8_t *bytes = malloc(piece);
+    uint8_t bytes[1 << 16];
     flr_file *file = NULL;
     size_t got = 0;
-    if (bytes && flr_file_open(env, path, FLR_FILE_READ, &file, NULL) == FLR_OK) {
-        for (uint64_t at = 0;
-             flr_file_read(file, at, bytes, piece, &got, NULL) == FLR_OK && got > 0; at += got)
-            flr_hasher_add(hasher, bytes, got);
-        flr_file_close(file);
-    }
-    free(bytes);
+    if (flr_file_open(env, path, FLR_FILE_READ, &file, NULL) != FLR_OK) return;
+    for (uint64_t at = 0;
+         flr_file_read(file, at, bytes, sizeof bytes, &got, NULL) == FLR_OK && got > 0; at += got)
+        flr_hasher_add(hasher, bytes, got);
+    flr_file_close(file);
 }
 
-static void add_named(const flr_scene *scene, flr_env *env, flr_hasher *hasher, const char *name)
+static flr_result add_named(const flr_scene *scene, flr_env *env, flr_hasher *hasher,
+                            const char *name, flr_error *error)
 {
     char *path = flr_scene_file(scene, name);
-    if (path) add_file(env, hasher, path);
+    if (!path) return no_memory(error);
+    add_file(env, hasher, path);
     free(path);
+    return FLR_OK;
 }
 
 /* A scene, its meshes and its paths. */
@@ -167,15 +167,16 @@ static flr_result add_scene(flr_env *env, flr_hasher *hasher, const char *path, 
     if (!flr_is_scene(path)) return FLR_OK;
     flr_result result = flr_scene_read(env, path, &scene, error);
     if (result != FLR_OK) return result;
-    for (size_t i = 0; i < scene->part_count; i++) {
+    for (size_t i = 0; i < scene->part_count && result == FLR_OK; i++) {
         size_t k = 0;
         while (k < i && strcmp(scene->parts[k].file, scene->parts[i].file) != 0) k++;
-        if (k == i) add_named(scene, env, hasher, scene->parts[i].file);
+        if (k == i) result = add_named(scene, env, hasher, scene->parts[i].file, error);
     }
-    for (size_t i = 0; i < scene->path_count; i++)
-        if (scene->paths[i].poses) add_named(scene, env, hasher, scene->paths[i].poses);
+    for (size_t i = 0; i < scene->path_count && result == FLR_OK; i++)
+        if (scene->paths[i].poses)
+            result = add_named(scene, env, hasher, scene->paths[i].poses, error);
     flr_scene_destroy(scene);
-    return FLR_OK;
+    return result;
 }
 
 static flr_result hash_files(flr_study *s, flr_error *error)
@@ -184,11 +185,13 @@ static flr_result hash_files(flr_study *s, flr_error *error)
     for (size_t k = 0; k < s->axis_count; k++) {
         flr_study_axis *axis = &s->axes[k];
         for (size_t i = 0; i < axis->count && result == FLR_OK; i++) {
+            if (k > 0 && !may_be_file(axis)) continue;
             flr_hasher hasher = flr_hasher_begin();
-            char *path = k == 0 || may_be_file(axis) ? beside(s, axis->values[i]) : NULL;
-            if (path && k == 0)
+            char *path = beside(s, axis->values[i]);
+            if (!path) return no_memory(error);
+            if (k == 0)
                 result = add_scene(s->env, &hasher, path, error);
-            else if (path)
+            else
                 add_file(s->env, &hasher, path);
             axis->contents[i] = flr_hasher_end(&hasher);
             free(path);

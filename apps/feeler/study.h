@@ -12,8 +12,8 @@ enum { FLR_STUDY_MAX_AXES = 12, FLR_STUDY_MAX_TASKS = 1000000 };
 typedef struct flr_study_axis {
     char *name;
     char **values; /* [count], as text */
-    flr_hash
-        *contents; /* [count]: of the files that the values name, and of those that these name */
+    flr_hash *
+        contents; /* [count]: of the files that the values name, and of the files named in those; 0: none */
     size_t count;
 } flr_study_axis;
 
