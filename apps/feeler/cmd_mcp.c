@@ -33,10 +33,10 @@ static flr_result take_folders(flr_mcp_limits *limits, int count, char **given, 
 static bool answer(const flr_mcp *mcp, const char *line, size_t size)
 {
     char *text = size ? flr_mcp_answer(mcp, line, size) : NULL;
-    const bool told =
+    const bool written =
         !text || (fputs(text, stdout) >= 0 && putchar('\n') != EOF && fflush(stdout) == 0);
     free(text);
-    return told;
+    return written;
 }
 
 /* Answers line by line until the input ends. A line that is too long is answered and skipped; the last needs no end. */
@@ -44,8 +44,8 @@ static int serve(const flr_mcp *mcp)
 {
     char *line = NULL;
     size_t room = 0, size = 0;
-    bool skipping = false, told = true;
-    while (told) {
+    bool skipping = false, written = true;
+    while (written) {
         if (size == room) {
             char *more = room <= FLR_MCP_MAX_LINE ? realloc(line, room ? 2 * room : 4096) : NULL;
             if (more) {
@@ -59,18 +59,18 @@ static int serve(const flr_mcp *mcp)
         ssize_t got = read(STDIN_FILENO, line + size, room - size);
         if (got <= 0) break;
         size += (size_t)got;
-        for (char *end; told && (end = memchr(line, '\n', size));) {
+        for (char *end; written && (end = memchr(line, '\n', size));) {
             const size_t used = (size_t)(end - line) + 1;
-            told = answer(mcp, line, skipping ? FLR_MCP_MAX_LINE + 1 : used - 1);
+            written = answer(mcp, line, skipping ? FLR_MCP_MAX_LINE + 1 : used - 1);
             skipping = false;
             memmove(line, line + used, size - used);
             size -= used;
         }
     }
-    if (told && (skipping || size))
-        told = answer(mcp, line, skipping ? FLR_MCP_MAX_LINE + 1 : size);
+    if (written && (skipping || size))
+        written = answer(mcp, line, skipping ? FLR_MCP_MAX_LINE + 1 : size);
     free(line);
-    return told ? FLR_EXIT_OK : FLR_EXIT_FAILED;
+    return written ? FLR_EXIT_OK : FLR_EXIT_FAILED;
 }
 
 static int run(flr_cli *cli, const void *given, int count, char **arguments)

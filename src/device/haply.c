@@ -32,12 +32,11 @@ enum {
 
 /* what its arm reaches, in the frame of its body: a box within it */
 static const flr_box3 reach = {{-0.10, -0.22, 0.06}, {0.10, -0.02, 0.26}};
-static const double farthest = 1; /* metres: a place beyond is none */
-static const double fastest = 20; /* m/s: what seems faster is no motion of a hand */
-static const double gap =
-    5e-3; /* seconds: in a longer one, it may have moved no farther than in this */
+static const double farthest = 1;   /* metres: a place beyond is none */
+static const double fastest = 20;   /* m/s: what seems faster is no motion of a hand */
+static const double max_gap = 5e-3; /* seconds between samples that count as time to move */
 static const unsigned max_odd =
-    64; /* samples in a row that agree on a place too far away; then it is there after all */
+    64; /* after so many samples in a row at a place too far away, the hand is there */
 
 typedef struct haply {
     flr_servo servo; /* first: the driver shares its functions */
@@ -127,13 +126,13 @@ static void take_grip(flr_look_at root, flr_device_sample *sample)
     }
 }
 
-/* Too far from the last place, and not again and again in one new place. */
+/* Is a place too far from the last one? False after enough samples in a row near the same new place. */
 static bool is_jump(haply *d, flr_vec3 p, int64_t now_ns)
 {
     const double seconds = 1e-9 * (double)(now_ns - d->last_ns),
-                 longest = fastest * fmin(fmax(seconds, 1e-3), gap);
+                 longest = fastest * fmin(fmax(seconds, 1e-3), max_gap);
     if (!d->has_last || flr_vec3_distance(p, d->last) <= longest) return false;
-    if (d->odd && flr_vec3_distance(p, d->odd_at) > fastest * gap) d->odd = 0;
+    if (d->odd && flr_vec3_distance(p, d->odd_at) > fastest * max_gap) d->odd = 0;
     d->odd_at = p;
     return d->odd++ < max_odd;
 }

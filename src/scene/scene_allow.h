@@ -5,8 +5,8 @@
 #include "scene/allow.h"
 #include "scene/scene.h"
 
-/* What "allow" says, by index of the parts; NULL: it says nothing. The scene has to live as long. Free with flr_allow_destroy(),
- * also on failure. */
+/* The pairs that the scene's "allow" lists, by part index; NULL: there are none. The scene has to outlive them. Free with
+ * flr_allow_destroy(), also on failure. */
 flr_result flr_scene_allowed(flr_scene *scene, flr_allow **allow, flr_error *error);
 
 #endif
