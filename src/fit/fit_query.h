@@ -42,6 +42,15 @@ typedef struct flr_fit_suspect {
     float bound; /* metres */
 } flr_fit_suspect;
 
+/* A ball around something of b, and how far its centre once was from the nearest box around a patch of a. That changes by no more
+ * than the centre moves, so most balls need not be compared with boxes again for a long time. */
+typedef struct flr_fit_ball {
+    flr_vec3 centre;    /* frame of b */
+    double radius;      /* metres, as below */
+    flr_vec3 seen;      /* the centre, frame of a */
+    double least, most; /* what is known of the distance there; NAN: nothing yet */
+} flr_fit_ball;
+
 /* lists of what is near */
 typedef struct flr_fit_lists {
     flr_fit_entry *entries;    /* [FLR_FIT_GROUPS x capacity], by patch of b */
@@ -66,6 +75,8 @@ typedef struct flr_fit_lists {
     uint32_t used[FLR_FIT_GROUPS]; /* entries of each group */
     int latest;                    /* of the two poses, which was asked for last */
     double margin;                 /* metres: how much more than what is asked a list covers */
+    flr_fit_ball *balls;           /* [patches of b]: around them */
+    flr_fit_ball *eights;          /* around the eight patches of each lowest entry of b's tree */
 } flr_fit_lists;
 
 /* the pieces of a part that hang together */
@@ -146,7 +157,8 @@ void flr_fit_visit(const flr_fit_query *q, uint32_t patch, flr_fit_visitor *v);
 typedef void (*flr_fit_meet)(flr_fit_query *q, uint32_t patch, const flr_fit_visitor *v);
 void flr_fit_walk(flr_fit_query *q, flr_fit_meet meet);
 
-/* The same for eight patches of b, an entry of the lowest level of its tree. False: nothing of a is within `far`. */
+/* The same for eight patches of b, an entry of the lowest level of its tree, those whose balls may be near a box of a. False: no
+ * box is within `far`. */
 bool flr_fit_walk_eight(flr_fit_query *q, flr_fit_meet meet, uint32_t entry, double far);
 
 /* ---- lists (fit_near.c, fit_track.c) ---- */

@@ -38,6 +38,26 @@ static void *take(flr_fit_pair *pair, bool *ok, size_t count, size_t size)
     return memory;
 }
 
+static void make_balls(const flr_fit *b, flr_fit_lists *l)
+{
+    for (uint32_t first = 0; first < b->counts.patches; first += FLR_FIT_WIDE) {
+        const uint32_t left = b->counts.patches - first,
+                       count = left < FLR_FIT_WIDE ? left : FLR_FIT_WIDE;
+        flr_fit_ball *all = &l->eights[first / FLR_FIT_WIDE];
+        flr_box3 box = flr_box3_empty();
+        for (uint32_t i = first; i < first + count; i++) {
+            const flr_fit_patch *p = &b->patches[i];
+            l->balls[i] = (flr_fit_ball){p->centre, (double)p->radius, {0, 0, 0}, NAN, NAN};
+            box = flr_box3_add(box, p->centre);
+        }
+        *all = (flr_fit_ball){
+            flr_vec3_scale(flr_vec3_add(box.low, box.high), 0.5), 0, {0, 0, 0}, NAN, NAN};
+        for (uint32_t i = first; i < first + count; i++)
+            all->radius = fmax(all->radius, flr_vec3_distance(all->centre, l->balls[i].centre) +
+                                                l->balls[i].radius);
+    }
+}
+
 bool flr_fit_create_lists(flr_fit_pair *pair)
 {
     flr_fit_lists *l = &pair->lists;
@@ -64,7 +84,10 @@ bool flr_fit_create_lists(flr_fit_pair *pair)
     l->radius = take(pair, &ok, padded, sizeof *l->radius);
     l->cover = take(pair, &ok, padded, sizeof *l->cover);
     l->moved = take(pair, &ok, padded, sizeof *l->moved);
+    l->balls = take(pair, &ok, padded, sizeof *l->balls);
+    l->eights = take(pair, &ok, padded / FLR_FIT_WIDE, sizeof *l->eights);
     if (!ok) return false;
+    make_balls(b, l);
     for (size_t i = 0; i < padded; i++) {
         const flr_fit_patch *p = &b->patches[i < patches ? i : patches - 1];
         l->x[i] = (float)p->centre.x, l->y[i] = (float)p->centre.y, l->z[i] = (float)p->centre.z;
@@ -78,7 +101,8 @@ void flr_fit_destroy_lists(flr_fit_pair *pair)
     flr_fit_lists *l = &pair->lists;
     void *const all[] = {l->entries,  l->suspects, l->first,       l->count,       l->x,
                          l->y,        l->z,        l->radius,      l->cover,       l->moved,
-                         l->known[0], l->known[1], l->odometer[0], l->odometer[1], l->sure};
+                         l->known[0], l->known[1], l->odometer[0], l->odometer[1], l->sure,
+                         l->balls,    l->eights};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
 

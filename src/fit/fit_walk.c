@@ -129,14 +129,14 @@ static void walk_patch(flr_fit_query *q, flr_fit_meet meet, uint32_t patch, cons
     }
 }
 
-/* Eight patches of b. */
-static void walk_eight(flr_fit_query *q, flr_fit_meet meet, uint32_t entry, const room *r)
+/* Patches of b, up to eight of an entry, given by bits. */
+static void walk_patches(flr_fit_query *q, flr_fit_meet meet, uint32_t entry, uint32_t patches,
+                         const room *r)
 {
     uint32_t list[FIT_LISTED];
-    uint32_t count = list_entries(q, r, list);
-    for (uint32_t i = 0; i < FLR_FIT_WIDE; i++) {
-        const uint32_t patch = entry * FLR_FIT_WIDE + i;
-        if (patch >= q->parts[1]->counts.patches) break;
+    const uint32_t count = list_entries(q, r, list);
+    for (; patches; patches &= patches - 1) {
+        const uint32_t patch = entry * FLR_FIT_WIDE + (uint32_t)__builtin_ctz(patches);
         if (count <= FIT_LISTED) {
             walk_patch(q, meet, patch, list, count);
             continue;
@@ -152,32 +152,64 @@ static void walk_eight(flr_fit_query *q, flr_fit_meet meet, uint32_t entry, cons
     }
 }
 
+/* Bits of the patches of an entry of b's lowest level. */
+static uint32_t patches_of(const flr_fit *b, uint32_t entry)
+{
+    const uint32_t left = b->counts.patches - entry * FLR_FIT_WIDE;
+    return ((uint32_t)1 << (left < FLR_FIT_WIDE ? left : FLR_FIT_WIDE)) - 1;
+}
+
+static void add_room(room *all, const room *r)
+{
+    for (int k = 0; k < 3; k++) {
+        all->low[k] = r->low[k] < all->low[k] ? r->low[k] : all->low[k];
+        all->high[k] = r->high[k] > all->high[k] ? r->high[k] : all->high[k];
+    }
+}
+
 /* The room of eight boxes. */
 static room room_of_eight(const flr_fit_query *q, const flr_fit_boxes *boxes)
 {
     room all = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     for (int i = 0; i < FLR_FIT_WIDE && boxes->low[0][i] <= boxes->high[0][i]; i++) {
         const room r = turned_room(q, boxes, i);
-        for (int k = 0; k < 3; k++) {
-            all.low[k] = r.low[k] < all.low[k] ? r.low[k] : all.low[k];
-            all.high[k] = r.high[k] > all.high[k] ? r.high[k] : all.high[k];
-        }
+        add_room(&all, &r);
     }
     return all;
 }
 
+/* Is a box of a within `far` of a ball? What was known of the ball elsewhere decides only where it must come to the same. */
+static bool is_near(const flr_fit_query *q, flr_fit_ball *ball, double far)
+{
+    const flr_vec3 at = flr_pose_apply(q->T_a_b, ball->centre);
+    const double limit = ball->radius + far, moved = flr_vec3_distance(at, ball->seen),
+                 slack = 1e-6 * (q->extent[0] + flr_vec3_length(at) + moved);
+    if (ball->least - moved - slack > limit) return false;
+    if (ball->most + moved + slack < limit) return true;
+    ball->most = flr_fit_box_distance(q->parts[0], at, limit - slack);
+    ball->least = ball->most > limit - slack ? ball->most : 0;
+    ball->seen = at;
+    return !(ball->most > limit);
+}
+
 bool flr_fit_walk_eight(flr_fit_query *q, flr_fit_meet meet, uint32_t entry, double far)
 {
-    const flr_fit_boxes *boxes = &q->parts[1]->level[0][entry];
-    const double limit = q->limit;
-    uint32_t list[FIT_LISTED];
-    q->limit = far;
-    const room wide = room_of_eight(q, boxes);
-    q->limit = limit;
+    flr_fit_lists *l = &q->pair->lists;
+    uint32_t near = 0;
+    room all = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     q->work += 4;
-    if (!list_entries(q, &wide, list)) return false;
-    const room r = room_of_eight(q, boxes);
-    walk_eight(q, meet, entry, &r);
+    if (!is_near(q, &l->eights[entry], far)) return false;
+    for (uint32_t left = patches_of(q->parts[1], entry); left; left &= left - 1) {
+        flr_fit_ball *ball = &l->balls[entry * FLR_FIT_WIDE + (uint32_t)__builtin_ctz(left)];
+        q->work++;
+        if (!is_near(q, ball, q->limit)) continue;
+        const flr_vec3 at = flr_pose_apply(q->T_a_b, ball->centre);
+        const room r = room_of(q, (const double[3]){at.x, at.y, at.z},
+                               (const double[3]){ball->radius, ball->radius, ball->radius});
+        near |= left & -left;
+        add_room(&all, &r);
+    }
+    if (near) walk_patches(q, meet, entry, near, &all);
     return true;
 }
 
@@ -198,7 +230,7 @@ void flr_fit_walk(flr_fit_query *q, flr_fit_meet meet)
             continue;
         }
         if (level == 0) {
-            walk_eight(q, meet, entry, &from);
+            walk_patches(q, meet, entry, patches_of(b, entry), &from);
             continue;
         }
         /* an entry of level - 1 or, at the top, the only one */
