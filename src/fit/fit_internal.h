@@ -147,10 +147,6 @@ typedef struct flr_fit_near_result {
 
 flr_fit_near_result flr_fit_nearest(const flr_fit *fit, flr_vec3 point, double reach);
 
-/* metres: from a point to the nearest box around a patch, but for rounding to single precision. Where that is not more than
- * `enough`, some distance that is not more, either, and not less than to the nearest. */
-double flr_fit_box_distance(const flr_fit *fit, flr_vec3 point, double enough);
-
 /* The winding number: exact, and a whole number where the mesh has no border. To a few hundredths where the border is
  * long. */
 double flr_fit_winding(const flr_fit *fit, flr_vec3 point);

@@ -323,6 +323,7 @@ static double clearance_at_start(flr_fit_pair *pair, const following *f)
     if (f->params.start >= f->params.clearance) return f->params.clearance;
     params.reach = -1;
     params.max_distance = f->params.clearance;
+    params.outside = true; /* only surfaces count */
     params.budget = f->params.budget;
     flr_fit_pair_query(pair, f->motion->from, &params, NULL, 0, &r);
     f->result->work += r.work;

@@ -361,8 +361,10 @@ bool flr_fit_make_list(flr_fit_pair *pair, uint32_t group, flr_pose T_a_b, doubl
         for (uint32_t i = first; i < first + FLR_FIT_WIDE; i++)
             lists->count[i] = 0, lists->odometer[0][i] = lists->odometer[1][i] = 0;
         const bool near = flr_fit_walk_eight(&q, list_pair, entry, FAR * cover);
+        lists->any[entry] = false;
         for (uint32_t i = first; i < first + FLR_FIT_WIDE; i++)
-            lists->cover[i] = (float)((near ? cover : FAR * cover) * (1 - 1e-6));
+            lists->any[entry] |= lists->count[i] > 0,
+                lists->cover[i] = (float)((near ? cover : FAR * cover) * (1 - 1e-6));
         if (l.full) break;
     }
     pair->track.reference[group] = T_a_b;

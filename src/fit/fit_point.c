@@ -80,53 +80,6 @@ static void run(search *s)
     }
 }
 
-/* Squared distances of a point to eight boxes, side by side. */
-static inline void boxes_bound2(const flr_fit_boxes *b, const float p[3],
-                                float bound2[FLR_FIT_WIDE])
-{
-    for (int i = 0; i < FLR_FIT_WIDE; i++) {
-        float sum = 0;
-        for (int k = 0; k < 3; k++) {
-            const float below = b->low[k][i] - p[k], above = p[k] - b->high[k][i],
-                        more = below > above ? below : above, gap = more > 0 ? more : 0;
-            sum += gap * gap;
-        }
-        bound2[i] = sum;
-    }
-}
-
-double flr_fit_box_distance(const flr_fit *fit, flr_vec3 point, double enough)
-{
-    struct {
-        float bound2;
-        uint32_t level, entry;
-    } stack[FLR_FIT_STACK];
-    const float p[3] = {(float)point.x, (float)point.y, (float)point.z},
-                done2 = enough > 0 ? (float)(enough * enough) : 0.0f;
-    float best2 = INFINITY, bound2[FLR_FIT_WIDE];
-    unsigned depth = 1;
-    stack[0].bound2 = 0, stack[0].level = fit->levels - 1, stack[0].entry = 0;
-    while (depth && best2 > done2) {
-        const uint32_t level = stack[--depth].level, entry = stack[depth].entry;
-        const unsigned bottom = depth;
-        if (stack[depth].bound2 >= best2) continue;
-        boxes_bound2(&fit->level[level][entry], p, bound2);
-        for (uint32_t i = 0; i < FLR_FIT_WIDE; i++) {
-            if (!(bound2[i] < best2)) continue;
-            if (level == 0) {
-                best2 = bound2[i];
-                continue;
-            }
-            /* the nearest last */
-            unsigned at = depth++;
-            for (; at > bottom && stack[at - 1].bound2 < bound2[i]; at--) stack[at] = stack[at - 1];
-            stack[at].bound2 = bound2[i];
-            stack[at].level = level - 1, stack[at].entry = entry * FLR_FIT_WIDE + i;
-        }
-    }
-    return sqrt((double)best2);
-}
-
 flr_fit_near_result flr_fit_nearest(const flr_fit *fit, flr_vec3 point, double reach)
 {
     search s = {.fit = fit,

@@ -42,13 +42,17 @@ typedef struct flr_fit_suspect {
     float bound; /* metres */
 } flr_fit_suspect;
 
-/* A ball around something of b, and how far its centre once was from the nearest box around a patch of a. That changes by no more
- * than the centre moves, so most balls need not be compared with boxes again for a long time. */
+/* metres: bounds of a distance */
+typedef struct flr_fit_bounds {
+    double least, most;
+} flr_fit_bounds;
+
+/* a ball around patches of b, and how far its centre was from the nearest box around a patch of a where that was measured last */
 typedef struct flr_fit_ball {
-    flr_vec3 centre;    /* frame of b */
-    double radius;      /* metres, as below */
-    flr_vec3 seen;      /* the centre, frame of a */
-    double least, most; /* what is known of the distance there; NAN: nothing yet */
+    flr_vec3 centre;         /* frame of b */
+    double radius;           /* metres */
+    flr_vec3 seen;           /* the centre then, frame of a */
+    flr_fit_bounds distance; /* NAN: not measured yet */
 } flr_fit_ball;
 
 /* lists of what is near */
@@ -58,7 +62,8 @@ typedef struct flr_fit_lists {
     uint32_t *first, *count;   /* [patches of b] */
     float *x, *y, *z, *radius; /* [patches of b], a multiple of 8: their balls; metres */
     float *cover;              /* [patches of b]: nothing else is nearer at the reference pose */
-    float *moved; /* [patches of b]: how far from its reference pose any point is now */
+    float *
+        moved; /* [patches of b], where lists have entries: how far from its reference pose any point is now */
     flr_fit_suspect *suspects; /* [FLR_FIT_GROUPS x capacity] */
     /* What is known of all entries at two poses, so that it is computed once: at the end of a motion it is needed by its
      * check, by the query there, and by the check of the next motion. NAN: not computed yet */
@@ -67,7 +72,7 @@ typedef struct flr_fit_lists {
     /* [FLR_FIT_GROUPS x capacity]: a bound that was computed at some pose, plus what the odometer of its patch said there;
      * less what that says now, it still is one. -INFINITY: none was computed. Metres */
     float *sure;
-    /* [patches of b]: a tenth more than any of its points went, metres, from each pose to the next since the list was made:
+    /* [patches of b], where lists have entries: a tenth more than any of its points went, metres, from each pose to the next since the list was made:
      * at the latest pose, and at the one before it */
     float *odometer[2];
     int on_way;                    /* which of them is the latest */
@@ -77,6 +82,7 @@ typedef struct flr_fit_lists {
     double margin;                 /* metres: how much more than what is asked a list covers */
     flr_fit_ball *balls;           /* [patches of b]: around them */
     flr_fit_ball *eights;          /* around the eight patches of each lowest entry of b's tree */
+    bool *any;                     /* the same: their lists have entries */
 } flr_fit_lists;
 
 /* the pieces of a part that hang together */
@@ -204,6 +210,12 @@ double flr_fit_bound(const flr_fit_query *q, flr_fit_guest *guest, uint32_t patc
  * move by `travel` and come nearer to a bent surface in between; b turns by `turn` radians. */
 double flr_fit_between(const flr_fit_query *q, const flr_fit_entry *entry, uint32_t patch,
                        double travel, double turn);
+
+/* Balls around all patches of b (fit_balls.c). */
+void flr_fit_make_balls(const flr_fit *b, flr_fit_lists *lists);
+
+/* Is a box around a patch of a within `far` of a ball? */
+bool flr_fit_ball_is_near(const flr_fit_query *q, flr_fit_ball *ball, double far);
 
 /* Memory for lists; false: there is none. */
 bool flr_fit_create_lists(flr_fit_pair *pair);

@@ -38,26 +38,6 @@ static void *take(flr_fit_pair *pair, bool *ok, size_t count, size_t size)
     return memory;
 }
 
-static void make_balls(const flr_fit *b, flr_fit_lists *l)
-{
-    for (uint32_t first = 0; first < b->counts.patches; first += FLR_FIT_WIDE) {
-        const uint32_t left = b->counts.patches - first,
-                       count = left < FLR_FIT_WIDE ? left : FLR_FIT_WIDE;
-        flr_fit_ball *all = &l->eights[first / FLR_FIT_WIDE];
-        flr_box3 box = flr_box3_empty();
-        for (uint32_t i = first; i < first + count; i++) {
-            const flr_fit_patch *p = &b->patches[i];
-            l->balls[i] = (flr_fit_ball){p->centre, (double)p->radius, {0, 0, 0}, NAN, NAN};
-            box = flr_box3_add(box, p->centre);
-        }
-        *all = (flr_fit_ball){
-            flr_vec3_scale(flr_vec3_add(box.low, box.high), 0.5), 0, {0, 0, 0}, NAN, NAN};
-        for (uint32_t i = first; i < first + count; i++)
-            all->radius = fmax(all->radius, flr_vec3_distance(all->centre, l->balls[i].centre) +
-                                                l->balls[i].radius);
-    }
-}
-
 bool flr_fit_create_lists(flr_fit_pair *pair)
 {
     flr_fit_lists *l = &pair->lists;
@@ -86,8 +66,9 @@ bool flr_fit_create_lists(flr_fit_pair *pair)
     l->moved = take(pair, &ok, padded, sizeof *l->moved);
     l->balls = take(pair, &ok, padded, sizeof *l->balls);
     l->eights = take(pair, &ok, padded / FLR_FIT_WIDE, sizeof *l->eights);
+    l->any = take(pair, &ok, padded / FLR_FIT_WIDE, sizeof *l->any);
     if (!ok) return false;
-    make_balls(b, l);
+    flr_fit_make_balls(b, l);
     for (size_t i = 0; i < padded; i++) {
         const flr_fit_patch *p = &b->patches[i < patches ? i : patches - 1];
         l->x[i] = (float)p->centre.x, l->y[i] = (float)p->centre.y, l->z[i] = (float)p->centre.z;
@@ -102,7 +83,7 @@ void flr_fit_destroy_lists(flr_fit_pair *pair)
     void *const all[] = {l->entries,  l->suspects, l->first,       l->count,       l->x,
                          l->y,        l->z,        l->radius,      l->cover,       l->moved,
                          l->known[0], l->known[1], l->odometer[0], l->odometer[1], l->sure,
-                         l->balls,    l->eights};
+                         l->balls,    l->eights,   l->any};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
 
@@ -159,14 +140,22 @@ static passage passage_of(const flr_fit_query *q, flr_pose from, flr_pose to)
     return w;
 }
 
-/* metres: how far any point of a patch of b went, at most. */
-static inline float moved_on(const flr_fit_lists *l, const passage *w, uint32_t patch)
+/* metres: how far any point of a ball went, at most. */
+static inline float moved_on(const passage *w, float px, float py, float pz, float radius)
 {
-    const float px = l->x[patch], py = l->y[patch], pz = l->z[patch],
-                x = w->m[0][0] * px + w->m[0][1] * py + w->m[0][2] * pz + w->p[0],
+    const float x = w->m[0][0] * px + w->m[0][1] * py + w->m[0][2] * pz + w->p[0],
                 y = w->m[1][0] * px + w->m[1][1] * py + w->m[1][2] * pz + w->p[1],
                 z = w->m[2][0] * px + w->m[2][1] * py + w->m[2][2] * pz + w->p[2];
-    return sqrtf(x * x + y * y + z * z) * (1 + 1e-6f) + w->turned * l->radius[patch] + w->little;
+    return sqrtf(x * x + y * y + z * z) * (1 + 1e-6f) + w->turned * radius + w->little;
+}
+
+/* The same for the eight patches of an entry, side by side. */
+static inline void eight_moved_on(const flr_fit_lists *l, const passage *w, uint32_t first,
+                                  float moved[FLR_FIT_WIDE])
+{
+    for (uint32_t i = 0; i < FLR_FIT_WIDE; i++)
+        moved[i] =
+            moved_on(w, l->x[first + i], l->y[first + i], l->z[first + i], l->radius[first + i]);
 }
 
 /* How much of what a list covers beyond the limit is used up at the pose of a query; 1: all. */
@@ -179,15 +168,23 @@ static double used_up(const flr_fit_query *q, uint32_t group, double limit)
     float most = 0;
     const uint32_t patches = q->parts[1]->counts.patches;
     for (uint32_t first = group * FLR_FIT_WIDE; first < patches;
-         first += FLR_FIT_GROUPS * FLR_FIT_WIDE)
-        for (uint32_t i = first; i < first + FLR_FIT_WIDE; i++) {
-            const float moved = moved_on(l, &w, i);
-            l->moved[i] = moved;
-            // far from everything, rounding takes all that a list covers beyond the limit
-            const float room = l->cover[i] - (float)limit,
-                        used = room > 0 ? moved / room : INFINITY;
-            most = used > most ? used : most;
+         first += FLR_FIT_GROUPS * FLR_FIT_WIDE) {
+        const uint32_t entry = first / FLR_FIT_WIDE;
+        // far from everything, rounding takes all that a list covers beyond the limit
+        const float room = l->cover[first] - (float)limit;
+        float moved = 0;
+        if (l->any[entry]) {
+            eight_moved_on(l, &w, first, l->moved + first);
+            for (uint32_t i = first; i < first + FLR_FIT_WIDE; i++)
+                moved = l->moved[i] > moved ? l->moved[i] : moved;
+        } else {
+            const flr_fit_ball *all = &l->eights[entry];
+            moved = moved_on(&w, (float)all->centre.x, (float)all->centre.y, (float)all->centre.z,
+                             (float)all->radius);
         }
+        const float used = room > 0 ? moved / room : INFINITY;
+        most = used > most ? used : most;
+    }
     return fmax((double)most, w.sine / FLR_FIT_TURN);
 }
 
@@ -209,8 +206,13 @@ void flr_fit_move_on(flr_fit_query *q)
         const float *before = l->odometer[l->on_way];
         float *now = l->odometer[1 - l->on_way];
         const passage w = passage_of(q, l->odometer_at, q->T_a_b);
-        for (uint32_t i = 0; i < q->parts[1]->counts.patches; i++)
-            now[i] = before[i] + 1.1f * moved_on(l, &w, i);
+        for (uint32_t first = 0; first < q->parts[1]->counts.patches; first += FLR_FIT_WIDE) {
+            float moved[FLR_FIT_WIDE];
+            if (!l->any[first / FLR_FIT_WIDE]) continue;
+            eight_moved_on(l, &w, first, moved);
+            for (uint32_t i = 0; i < FLR_FIT_WIDE; i++)
+                now[first + i] = before[first + i] + 1.1f * moved[i];
+        }
         l->on_way = 1 - l->on_way;
     }
     l->odometer_at = q->T_a_b;

@@ -178,31 +178,18 @@ static room room_of_eight(const flr_fit_query *q, const flr_fit_boxes *boxes)
     return all;
 }
 
-/* Is a box of a within `far` of a ball? What was known of the ball elsewhere decides only where it must come to the same. */
-static bool is_near(const flr_fit_query *q, flr_fit_ball *ball, double far)
-{
-    const flr_vec3 at = flr_pose_apply(q->T_a_b, ball->centre);
-    const double limit = ball->radius + far, moved = flr_vec3_distance(at, ball->seen),
-                 slack = 1e-6 * (q->extent[0] + flr_vec3_length(at) + moved);
-    if (ball->least - moved - slack > limit) return false;
-    if (ball->most + moved + slack < limit) return true;
-    ball->most = flr_fit_box_distance(q->parts[0], at, limit - slack);
-    ball->least = ball->most > limit - slack ? ball->most : 0;
-    ball->seen = at;
-    return !(ball->most > limit);
-}
-
 bool flr_fit_walk_eight(flr_fit_query *q, flr_fit_meet meet, uint32_t entry, double far)
 {
     flr_fit_lists *l = &q->pair->lists;
     uint32_t near = 0;
     room all = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     q->work += 4;
-    if (!is_near(q, &l->eights[entry], far)) return false;
+    if (!flr_fit_ball_is_near(q, &l->eights[entry], far)) return false;
+    if (!flr_fit_ball_is_near(q, &l->eights[entry], q->limit)) return true;
     for (uint32_t left = patches_of(q->parts[1], entry); left; left &= left - 1) {
         flr_fit_ball *ball = &l->balls[entry * FLR_FIT_WIDE + (uint32_t)__builtin_ctz(left)];
         q->work++;
-        if (!is_near(q, ball, q->limit)) continue;
+        if (!flr_fit_ball_is_near(q, ball, q->limit)) continue;
         const flr_vec3 at = flr_pose_apply(q->T_a_b, ball->centre);
         const room r = room_of(q, (const double[3]){at.x, at.y, at.z},
                                (const double[3]){ball->radius, ball->radius, ball->radius});

@@ -1,0 +1,94 @@
+/* balls around patches of b: is a box around a patch of a near?
+ *
+ * The distance of a ball's centre from the nearest box changes by no more than the centre moves. So it is seldom measured anew: most
+ * of b is far from a, and stays so for a while. */
+#include <math.h>
+
+#include "fit/fit_query.h"
+
+void flr_fit_make_balls(const flr_fit *b, flr_fit_lists *l)
+{
+    for (uint32_t first = 0; first < b->counts.patches; first += FLR_FIT_WIDE) {
+        const uint32_t left = b->counts.patches - first,
+                       count = left < FLR_FIT_WIDE ? left : FLR_FIT_WIDE;
+        flr_fit_ball *all = &l->eights[first / FLR_FIT_WIDE];
+        flr_box3 box = flr_box3_empty();
+        for (uint32_t i = first; i < first + count; i++) {
+            const flr_fit_patch *p = &b->patches[i];
+            l->balls[i] = (flr_fit_ball){p->centre, (double)p->radius, {0, 0, 0}, {NAN, NAN}};
+            box = flr_box3_add(box, p->centre);
+        }
+        *all = (flr_fit_ball){
+            flr_vec3_scale(flr_vec3_add(box.low, box.high), 0.5), 0, {0, 0, 0}, {NAN, NAN}};
+        for (uint32_t i = first; i < first + count; i++)
+            all->radius = fmax(all->radius, flr_vec3_distance(all->centre, l->balls[i].centre) +
+                                                l->balls[i].radius);
+    }
+}
+
+/* Squared distances of a point to eight boxes, side by side. */
+static inline void boxes_bound2(const flr_fit_boxes *b, const float p[3],
+                                float bound2[FLR_FIT_WIDE])
+{
+    for (int i = 0; i < FLR_FIT_WIDE; i++) bound2[i] = 0;
+    for (int k = 0; k < 3; k++) {
+        const float at = p[k];
+        for (int i = 0; i < FLR_FIT_WIDE; i++) {
+            const float below = b->low[k][i] - at, above = at - b->high[k][i],
+                        more = below > above ? below : above, gap = more > 0.0f ? more : 0.0f;
+            bound2[i] += gap * gap;
+        }
+    }
+}
+
+/* Bounds, but for rounding to single precision: the distance itself unless it is not more than `enough` (then `least` is 0) or
+ * more than `plenty` (then `most` may be larger). */
+static flr_fit_bounds box_distance(const flr_fit *fit, flr_vec3 point, double enough,
+                                        double plenty)
+{
+    struct {
+        float bound2;
+        uint32_t level, entry;
+    } stack[FLR_FIT_STACK];
+    const float p[3] = {(float)point.x, (float)point.y, (float)point.z},
+                enough2 = enough > 0 ? (float)(enough * enough) : 0.0f,
+                plenty2 = (float)(plenty * plenty);
+    float least2 = INFINITY, most2 = INFINITY, bound2[FLR_FIT_WIDE];
+    unsigned depth = 1;
+    stack[0].bound2 = 0, stack[0].level = fit->levels - 1, stack[0].entry = 0;
+    while (depth && most2 > enough2) {
+        const uint32_t level = stack[--depth].level, entry = stack[depth].entry;
+        const unsigned bottom = depth;
+        if (stack[depth].bound2 >= least2) continue;
+        boxes_bound2(&fit->level[level][entry], p, bound2);
+        for (uint32_t i = 0; i < FLR_FIT_WIDE; i++) {
+            if (!(bound2[i] < least2)) continue;
+            if (level == 0 || bound2[i] > plenty2) {
+                least2 = bound2[i];
+                if (level == 0) most2 = least2;
+                continue;
+            }
+            /* the nearest last */
+            unsigned at = depth++;
+            for (; at > bottom && stack[at - 1].bound2 < bound2[i]; at--) stack[at] = stack[at - 1];
+            stack[at].bound2 = bound2[i];
+            stack[at].level = level - 1, stack[at].entry = entry * FLR_FIT_WIDE + i;
+        }
+    }
+    const double least = most2 > enough2 ? sqrt((double)least2) : 0;
+    return (flr_fit_bounds){least, sqrt((double)most2)};
+}
+
+/* What was known of the ball elsewhere decides only where it must come to the same. */
+bool flr_fit_ball_is_near(const flr_fit_query *q, flr_fit_ball *ball, double far)
+{
+    const flr_vec3 at = flr_pose_apply(q->T_a_b, ball->centre);
+    const double limit = ball->radius + far, moved = flr_vec3_distance(at, ball->seen),
+                 slack = 1e-6 * (q->extent[0] + flr_vec3_length(at) + moved);
+    if (ball->distance.least - moved - slack > limit) return false;
+    if (ball->distance.most + moved + slack < limit) return true;
+    ball->distance = box_distance(q->parts[0], at, limit - 2 * slack, 2 * limit);
+    ball->seen = at;
+    return !(ball->distance.least > limit);
+}
+
