@@ -43,8 +43,7 @@ static inline void boxes_bound2(const flr_fit_boxes *b, const float p[3],
 
 /* Bounds, but for rounding to single precision: the distance itself unless it is not more than `enough` (then `least` is 0) or
  * more than `plenty` (then `most` may be larger). */
-static flr_fit_bounds box_distance(const flr_fit *fit, flr_vec3 point, double enough,
-                                        double plenty)
+static flr_fit_bounds box_distance(const flr_fit *fit, flr_vec3 point, double enough, double plenty)
 {
     struct {
         float bound2;
@@ -91,4 +90,3 @@ bool flr_fit_ball_is_near(const flr_fit_query *q, flr_fit_ball *ball, double far
     ball->seen = at;
     return !(ball->distance.least > limit);
 }
-
