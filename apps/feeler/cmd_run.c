@@ -172,6 +172,7 @@ static flr_result make_stage(flr_cli *cli, const run_values *values, const char 
     /* as a recording should tell them */
     const flr_world_params *made = flr_world_get_params(j->stage->world);
     j->setup.params.contact.force_layer = made->contact.force_layer;
+    j->setup.params.contact.onset = made->contact.onset;
     j->setup.params.exact.onset = made->exact.onset;
     j->setup.params.engine = made->engine;
     if (!isnan(values->max_time)) {

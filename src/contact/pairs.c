@@ -168,6 +168,20 @@ static void fell(flr_pairs *pairs, uint32_t index)
     pairs->places[index].generation = ++pairs->generation;
 }
 
+/* Do the points of one part leave no hole through which something of the other's voxels could slip? */
+static bool dense(const flr_pairs_shape *points, const flr_pairs_shape *voxels)
+{
+    return points->shell->voxel <= voxels->table->voxmap->header->grid.voxel * (1 + 1e-9);
+}
+
+/* The merged static scene has no points: with a part whose points are too far apart for its voxels, only the parts themselves can
+ * give theirs. */
+static bool suits_merged(const pairs_place *merged, const pairs_place *at)
+{
+    return !at->taken || !at->part.moving || !at->part.shape.shell || !at->part.shape.table ||
+           dense(&at->part.shape, &merged->part.shape);
+}
+
 /* The merged static scene is not true any more: its parts stand for themselves again. */
 static void drop_merged(flr_pairs *pairs)
 {
@@ -181,6 +195,12 @@ static void drop_merged(flr_pairs *pairs)
     }
 }
 
+static void drop_unsuited_merged(flr_pairs *pairs, const pairs_place *at)
+{
+    const pairs_place *merged = &pairs->places[pairs->def.parts];
+    if (merged->taken && !suits_merged(merged, at)) drop_merged(pairs);
+}
+
 void flr_pairs_set(flr_pairs *pairs, uint32_t index, const flr_pairs_part *part)
 {
     pairs_place *to = &pairs->places[index];
@@ -189,6 +209,7 @@ void flr_pairs_set(flr_pairs *pairs, uint32_t index, const flr_pairs_part *part)
         put(to, part);
     else
         *to = (pairs_place){0};
+    drop_unsuited_merged(pairs, to);
     fell(pairs, index);
 }
 
@@ -198,6 +219,7 @@ void flr_pairs_set_moving(flr_pairs *pairs, uint32_t index, bool moving)
     if (!at->taken || at->part.moving == moving) return;
     if (at->grounded) drop_merged(pairs);
     at->part.moving = moving;
+    drop_unsuited_merged(pairs, at);
     fell(pairs, index);
 }
 
@@ -236,7 +258,13 @@ bool flr_pairs_set_merged(flr_pairs *pairs, const flr_pairs_merged *merged)
     flr_pairs_part part = flr_default_pairs_part();
     part.shape = merged->shape;
     part.T_world_part = merged->T_world_voxmap;
-    put(&pairs->places[pairs->def.parts], &part);
+    pairs_place *place = &pairs->places[pairs->def.parts];
+    put(place, &part);
+    for (uint32_t i = 0; i < pairs->def.parts; i++) {
+        if (suits_merged(place, &pairs->places[i])) continue;
+        *place = (pairs_place){0};
+        return false;
+    }
     fell(pairs, pairs->def.parts);
     for (uint32_t i = 0; i < merged->part_count; i++) {
         pairs->places[merged->parts[i]].grounded = true;
@@ -329,12 +357,6 @@ static bool apart(const pairs_place *points, const pairs_place *voxels, double l
             if (fabs(t[i2] * r[i1][k] - t[i1] * r[i2][k]) > reach) return true;
         }
     return false;
-}
-
-/* Do the points of one part leave no hole through which something of the other's voxels could slip? */
-static bool dense(const flr_pairs_shape *points, const flr_pairs_shape *voxels)
-{
-    return points->shell->voxel <= voxels->table->voxmap->header->grid.voxel * (1 + 1e-9);
 }
 
 flr_pair flr_pairs_roles(const flr_pairs *pairs, uint32_t low, uint32_t high)

@@ -28,7 +28,13 @@ unsigned flr_contact_force_mark(const flr_voxmap *voxmap, const flr_contact_para
     /* two bits leave no choice: the layer was built in */
     const flr_voxmap_header *h = voxmap->header;
     const unsigned deepest = h->bits == 2 ? 0 : h->range - 1;
-    return FLR_MARK_SURFACE + (params->force_layer < deepest ? params->force_layer : deepest);
+    unsigned layer = params->force_layer;
+    if (params->onset > 0 && layer > FLR_CONTACT_SAFE_LAYER) {
+        const double least = ceil(params->onset / h->grid.voxel - 1e-9);
+        if (least < layer)
+            layer = least > FLR_CONTACT_SAFE_LAYER ? (unsigned)least : FLR_CONTACT_SAFE_LAYER;
+    }
+    return FLR_MARK_SURFACE + (layer < deepest ? layer : deepest);
 }
 
 bool flr_contact_begin(flr_contact_frame *frame, const flr_shell *shell, const flr_voxmap *voxmap,

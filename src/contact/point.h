@@ -9,6 +9,9 @@
 #include "voxel/normal.h"
 #include "voxel/voxmap_format.h"
 
+/* from this layer on, exact surfaces of two parts cannot meet without a force: however large voxels are, an onset asks for no less */
+enum { FLR_CONTACT_SAFE_LAYER = 2 };
+
 /* what a query works with */
 typedef struct flr_contact_frame {
     const flr_shell *shell;

@@ -506,6 +506,14 @@ double flr_part_list_voxel(const flr_part_list *members)
     return least;
 }
 
+double flr_part_list_coarsest_voxel(const flr_part_list *members)
+{
+    double most = 0;
+    for (uint32_t i = 0; i < members->count; i++)
+        if (members->list[i].shape->voxel > most) most = members->list[i].shape->voxel;
+    return most;
+}
+
 void flr_part_list_replace(flr_part_list *members, const flr_shape *old, flr_shape *shape)
 {
     for (uint32_t i = 0; i < members->count; i++) {

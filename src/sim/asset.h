@@ -203,6 +203,8 @@ flr_part_entry *flr_part_list_find(const flr_part_list *members, uint32_t part);
 bool flr_part_list_is_first(const flr_part_list *members, uint32_t index);
 /* The smallest voxel of all, metres; 0: there are no parts. */
 double flr_part_list_voxel(const flr_part_list *members);
+/* The largest one. */
+double flr_part_list_coarsest_voxel(const flr_part_list *members);
 /* All parts of this shape get another. */
 void flr_part_list_replace(flr_part_list *members, const flr_shape *old, flr_shape *shape);
 

@@ -111,9 +111,10 @@ bool flr_build_job_goes_on(void *job) { return !atomic_load(&((flr_job *)job)->c
 
 void flr_engine_set_voxel(flr_engine *e)
 {
-    double least = flr_part_list_voxel(&e->members);
-    flr_parameters_set_voxel(&e->tuning, least);
-    flr_parameters_set_voxel(&e->preset, least);
+    const double finest = flr_part_list_voxel(&e->members),
+                 coarsest = flr_part_list_coarsest_voxel(&e->members);
+    flr_parameters_set_voxels(&e->tuning, finest, coarsest);
+    flr_parameters_set_voxels(&e->preset, finest, coarsest);
 }
 
 /* ---- into the cache ---- */

@@ -312,6 +312,7 @@ static void take_scene(flr_engine *e, load_job *l)
     if (onset >= 0) {
         flr_parameters_set_onset(&e->tuning.world, e->tuning.voxel, onset);
         e->preset.world.contact.force_layer = e->tuning.world.contact.force_layer;
+        e->preset.world.contact.onset = e->tuning.world.contact.onset;
         flr_engine_set_voxel(e);
     }
     flr_engine_send_tuning(e);

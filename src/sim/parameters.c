@@ -130,19 +130,22 @@ static void put(flr_parameters *tuning, const parameters_row *r, double value)
     case PARAMETERS_NUMBER:
         memcpy(at, &value, sizeof value);
         break;
-    case PARAMETERS_ONSET:
-        flr_parameters_set_onset(&tuning->world, tuning->voxel, value);
+    case PARAMETERS_ONSET: /* what is in use already changes nothing: others say it again */
+        if (value != tuning->onset) flr_parameters_set_onset(&tuning->world, tuning->voxel, value);
         break;
     }
+    if (at == (char *)&tuning->world.contact.force_layer) tuning->world.contact.onset = 0;
 }
 
 void flr_parameters_set_onset(flr_world_params *world, double voxel, double onset)
 {
     if (world->engine == FLR_ENGINE_EXACT)
         world->exact.onset = onset;
-    else if (voxel > 0) /* the nearest layer that is no nearer */
+    else if (voxel > 0) { /* the nearest layer that is no nearer */
         world->contact.force_layer =
             (unsigned)fmin(ceil(onset / voxel - 1e-9), PARAMETERS_FARTHEST);
+        world->contact.onset = onset;
+    }
 }
 
 static flr_result no_such(const char *name, flr_error *error)
@@ -174,16 +177,25 @@ flr_result flr_parameters_set(flr_parameters *tuning, const char *name, double v
                         name, value, r->entry.low, high, r->entry.unit[0] ? " " : "",
                         r->entry.unit);
     put(tuning, r, value);
-    flr_parameters_set_voxel(tuning, tuning->voxel);
+    flr_parameters_set_voxels(tuning, tuning->voxel, tuning->coarsest_voxel);
     flr_point_touch(&tuning->world); /* a point touches as parts do */
     if (index) *index = i;
     return FLR_OK;
 }
 
-void flr_parameters_set_voxel(flr_parameters *tuning, double voxel)
+void flr_parameters_set_voxels(flr_parameters *tuning, double finest, double coarsest)
 {
     FLR_ASSERT(tuning);
-    tuning->voxel = voxel;
+    flr_contact_params *contact = &tuning->world.contact;
+    tuning->voxel = finest;
+    tuning->coarsest_voxel = coarsest;
+    if (is_exact(tuning)) {
+        tuning->onset = tuning->world.exact.onset;
+        return;
+    }
+    /* finer voxels than before need more layers for the same length */
+    if (contact->onset > 0) flr_parameters_set_onset(&tuning->world, finest, contact->onset);
+    const double layers = contact->force_layer * finest;
     tuning->onset =
-        is_exact(tuning) ? tuning->world.exact.onset : tuning->world.contact.force_layer * voxel;
+        contact->onset > 0 && coarsest > finest ? fmin(contact->onset, layers) : layers;
 }

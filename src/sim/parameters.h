@@ -15,9 +15,11 @@
 typedef struct flr_parameters {
     flr_world_params world;
     double reach; /* metres: a hand so near to a part's surface touches it */
-    /* metres: where force begins: the exact engine's clearance, else the force layer times the scene's voxel, and back */
+    /* metres: force begins no nearer than this: the exact engine's onset; else the force layer times the scene's voxel, or,
+     * where parts have voxels of different sizes, the length that was asked for */
     double onset;
-    double voxel; /* metres, of the scene; 0: none yet. Not in the table */
+    double voxel;         /* metres: the finest of the scene; 0: none yet. Not in the table … */
+    double coarsest_voxel; /* … as this one */
 } flr_parameters;
 
 typedef struct flr_parameters_entry {
@@ -38,11 +40,12 @@ double flr_parameters_high(const flr_parameters *tuning, uint32_t index);
 flr_result flr_parameters_set(flr_parameters *tuning, const char *name, double value,
                               uint32_t *index, flr_error *error);
 
-/* Force begins this far before surfaces meet, metres: with the exact engine exactly, else in the nearest layer of voxels of
- * that size that is no nearer, the seventh at most. Without voxels yet (0) nothing changes. */
+/* Force begins this far before surfaces meet, metres: with the exact engine exactly, else in the nearest layer of voxels that
+ * is no nearer, each part by the size of its own. `voxel` is the finest; of those it is the seventh layer at most. Without voxels
+ * yet (0) nothing changes. */
 void flr_parameters_set_onset(flr_world_params *world, double voxel, double onset);
 
-/* The scene's voxels are of this size from now on: what depends on it follows. */
-void flr_parameters_set_voxel(flr_parameters *tuning, double voxel);
+/* The scene's voxels are from the finest to the coarsest from now on, metres: what depends on it follows. */
+void flr_parameters_set_voxels(flr_parameters *tuning, double finest, double coarsest);
 
 #endif

@@ -214,10 +214,13 @@ static void describe(const save_job *s, flr_scene *scene)
     scene->contact.stiffness = s->tuning.world.contact.stiffness;
     scene->contact.friction = s->tuning.world.friction;
     scene->contact.engine = s->tuning.world.engine;
-    /* with voxels, the force layer says it */
-    if (scene->contact.engine == FLR_ENGINE_EXACT &&
-        s->tuning.world.exact.onset != flr_default_tight_params().onset)
-        scene->contact.onset = s->tuning.world.exact.onset;
+    /* with voxels of one size, the force layer says it */
+    const double exact = s->tuning.world.exact.onset, voxels = s->tuning.world.contact.onset;
+    if (scene->contact.engine == FLR_ENGINE_EXACT && exact != flr_default_tight_params().onset)
+        scene->contact.onset = exact;
+    else if (scene->contact.engine != FLR_ENGINE_EXACT && voxels > 0 &&
+             s->tuning.coarsest_voxel > s->tuning.voxel)
+        scene->contact.onset = voxels;
     scene->contact.strength = s->tuning.world.exact.strength;
     scene->contact.overlap = s->tuning.world.exact.overlap;
     scene->contact.restitution = s->tuning.world.restitution;

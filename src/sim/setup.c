@@ -119,6 +119,7 @@ static const setup_field fields[] = {
     {"mesh.chord", SETUP_AT(options.chord), SETUP_NUMBER, NULL, 0, INFINITY},
     {"mesh.tolerant", SETUP_AT(options.tolerant), SETUP_FLAG, NULL, 0, 1},
     {"contact.force_layer", SETUP_AT(params.contact.force_layer), SETUP_COUNT, NULL, 0, 252},
+    {"contact.layer_onset", SETUP_AT(params.contact.onset), NEWER_NUMBER, NULL, 0, 1},
     {"contact.model", SETUP_AT(params.contact.model), SETUP_WORD, flr_scene_models, 0, 0},
     {"contact.awareness", SETUP_AT(params.contact.awareness), SETUP_FLAG, NULL, 0, 1},
     {"contact.stiffness", SETUP_AT(params.contact.stiffness), SETUP_NUMBER, NULL, 0, INFINITY},

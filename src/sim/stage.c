@@ -260,6 +260,10 @@ static bool can_merge(const flr_stage_def *def, const flr_stage *stage)
         if (count++ && stage->parts.list[i].shape->voxel != voxel) return false;
         voxel = stage->parts.list[i].shape->voxel;
     }
+    /* nor may points of a part that moves be farther apart */
+    for (uint32_t i = 0; i < stage->parts.count; i++)
+        if (flr_stage_moves(stage, i) && stage->parts.list[i].shape->voxel > voxel * (1 + 1e-9))
+            return false;
     return count > 1 && has_shells(def) && !def->memory && !def->live;
 }
 

@@ -262,16 +262,20 @@ static int by_size(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-/* The size that most of what stays has voxels of. */
+/* The size that most of what stays has voxels of, and no finer than that of a part that may move: points of this one would be too
+ * far apart. */
 static double common_voxel(const flr_engine *e)
 {
     const flr_part_list *parts = &e->members;
     sized *sizes = malloc((parts->count + 1) * sizeof *sizes);
-    double best = 0;
+    double best = 0, moving = 0;
     uint32_t most = 0, first = 0;
+    for (uint32_t i = 0; i < parts->count; i++)
+        if (parts->list[i].kind != FLR_PART_STATIC) moving = fmax(moving, parts->list[i].shape->voxel);
     for (uint32_t i = 0; sizes && i < parts->count; i++) {
         const flr_part_entry *m = &parts->list[i];
-        bool counts = m->kind != FLR_PART_FREE && !flr_shape_is_bare(m->shape);
+        bool counts = m->kind != FLR_PART_FREE && !flr_shape_is_bare(m->shape) &&
+                      !(m->shape->voxel < moving);
         sizes[i] = (sized){m->shape->voxel, i, counts};
     }
     if (sizes) qsort(sizes, parts->count, sizeof *sizes, by_size);

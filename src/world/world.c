@@ -55,6 +55,12 @@ static double voxel_of(const flr_contact_table *table)
     return table ? flr_voxmap_get_info(table->voxmap).voxel : 0;
 }
 
+static void note_voxel(flr_world *w, double voxel)
+{
+    if (voxel > 0 && !(voxel > w->voxel && w->voxel > 0)) w->voxel = voxel;
+    if (voxel > w->coarsest_voxel) w->coarsest_voxel = voxel;
+}
+
 static flr_result make_parts(flr_world *w, flr_error *error)
 {
     for (uint32_t i = 0; i < w->def.part_count; i++) {
@@ -66,7 +72,7 @@ static flr_result make_parts(flr_world *w, flr_error *error)
         w->shapes[i] = part->shape;
         if (w->trees) w->trees[i] = part->tree;
         w->voxels[i] = voxel_of(part->shape.table);
-        if (w->voxels[i] > 0 && !(w->voxels[i] > w->voxel && w->voxel > 0)) w->voxel = w->voxels[i];
+        note_voxel(w, w->voxels[i]);
     }
     return FLR_OK;
 }
@@ -279,8 +285,7 @@ bool flr_world_set_merged(flr_world *w, const flr_pairs_merged *merged)
     const bool one_by_one = w->impacts || w->def.params.engine == FLR_ENGINE_COHERENT;
     bool taken = flr_pairs_set_merged(w->pairs, one_by_one ? NULL : merged) && !one_by_one;
     w->merged_voxel = taken && merged ? voxel_of(merged->shape.table) : 0;
-    if (w->merged_voxel > 0 && !(w->merged_voxel > w->voxel && w->voxel > 0))
-        w->voxel = w->merged_voxel;
+    note_voxel(w, w->merged_voxel);
     return taken;
 }
 
@@ -313,6 +318,22 @@ bool flr_world_moves(const flr_world *w, uint32_t part)
     return part < w->def.part_count && flr_world_is_moving(w, part);
 }
 
+/* Metres: the finest voxels in which contacts of a part, or of those that it is rigid with, may be. Of two parts the one with
+ * coarser voxels gives them, if the other one has points; a part far finer than these two makes no hand weaker. */
+static double finest_met(const flr_world *w, uint32_t part)
+{
+    uint32_t count;
+    const uint32_t *members = flr_links_members(w, &part, &count);
+    double own = INFINITY, least = w->merged_voxel > 0 ? w->merged_voxel : INFINITY;
+    for (uint32_t i = 0; i < count; i++) own = fmin(own, w->voxels[members[i]]);
+    for (uint32_t i = 0; i < w->def.part_count; i++) {
+        const bool finer = w->voxels[i] < own && w->shapes[i].shell;
+        if (i != part && w->voxels[i] > 0) least = fmin(least, finer ? own : w->voxels[i]);
+    }
+    if (own > 0 && !isfinite(least)) least = own;
+    return isfinite(least) ? least : 1e-3;
+}
+
 void flr_world_take(flr_world *w, flr_world_hand_state *hand)
 {
     flr_coupling_def def = w->params.coupling;
@@ -320,7 +341,7 @@ void flr_world_take(flr_world *w, flr_world_hand_state *hand)
     if (flr_tight_is_on(w))
         flr_tight_couple(&w->params.exact, &w->state->bodies[hand->part], &hand->handle, &def);
     else if (def.stretch == 0)
-        def.stretch = w->voxel > 0 ? w->voxel / 2 : 5e-4;
+        def.stretch = finest_met(w, hand->part) / 2;
     hand->waiting = false;
     hand->passivity = (flr_passivity){0};
     if (flr_coupling_grab(&def, &w->state->bodies[hand->part], &hand->handle, &hand->coupling,

@@ -118,7 +118,7 @@ struct flr_world {
     const flr_sphere_tree **trees;  /* [part_count]; NULL as `impacts` is */
     const flr_probe_model **probes; /* [part_count] */
     double *voxels;                 /* metres: of each part's voxmap; 0: it has none */
-    double voxel;                   /* the least of them */
+    double voxel, coarsest_voxel;   /* the least and the largest of them */
     uint64_t budget;                /* of checks in a step; 0: no limit */
     uint64_t spent;                 /* of it in this step */
     int pass;                       /* of them */

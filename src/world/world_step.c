@@ -224,7 +224,7 @@ static void step_spheres(flr_world *w, const flr_pairs_report *near, double rang
     frame->exhausted = found.coarse;
     frame->deepest = found.deepest;
     if (near->count) frame->lower = 0;
-    if (found.contacts) frame->upper = 2 * sqrt(3) * w->voxel;
+    if (found.contacts) frame->upper = 2 * sqrt(3) * w->coarsest_voxel;
 }
 
 /* How near bodies may come in this step, and a little more. */
