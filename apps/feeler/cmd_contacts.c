@@ -87,6 +87,8 @@ static flr_result take_onset(const contacts_values *values, double voxel,
                         "larger --voxel",
                         1e3 * MAX_LAYER * voxel, 1e3 * voxel);
     params->force_layer = (unsigned)layer;
+    if (layer <= FLR_SHAPE_FORCE_LAYER)
+        params->onset = values->onset; /* beyond, points lie in a free layer */
     return FLR_OK;
 }
 

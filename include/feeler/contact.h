@@ -68,7 +68,7 @@ typedef enum flr_force_model {
 /* How a query is asked. Fill with flr_default_contact_params(). All of it may change from query to
  * query. */
 typedef struct flr_contact_params {
-    unsigned force_layer;  /* 0 … range of the voxmap - 1; default 2 (0 for marks of 2 bits) */
+    unsigned force_layer; /* 0 … range of the voxmap - 1; default 2 (0 for marks of 2 bits) */
     /* metres, for voxmaps with voxels of different sizes; default 0. Above 0, force begins in each
      * voxmap in the nearest layer that is no nearer than this, between layer 2 (or `force_layer` if
      * that is lower) and `force_layer`, which is to be that of the finest voxels */

@@ -196,6 +196,5 @@ void flr_parameters_set_voxels(flr_parameters *tuning, double finest, double coa
     /* finer voxels than before need more layers for the same length */
     if (contact->onset > 0) flr_parameters_set_onset(&tuning->world, finest, contact->onset);
     const double layers = contact->force_layer * finest;
-    tuning->onset =
-        contact->onset > 0 && coarsest > finest ? fmin(contact->onset, layers) : layers;
+    tuning->onset = contact->onset > 0 && coarsest > finest ? fmin(contact->onset, layers) : layers;
 }

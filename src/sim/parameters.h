@@ -18,7 +18,7 @@ typedef struct flr_parameters {
     /* metres: force begins no nearer than this: the exact engine's onset; else the force layer times the scene's voxel, or,
      * where parts have voxels of different sizes, the length that was asked for */
     double onset;
-    double voxel;         /* metres: the finest of the scene; 0: none yet. Not in the table … */
+    double voxel;          /* metres: the finest of the scene; 0: none yet. Not in the table … */
     double coarsest_voxel; /* … as this one */
 } flr_parameters;
 

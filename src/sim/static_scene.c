@@ -271,11 +271,12 @@ static double common_voxel(const flr_engine *e)
     double best = 0, moving = 0;
     uint32_t most = 0, first = 0;
     for (uint32_t i = 0; i < parts->count; i++)
-        if (parts->list[i].kind != FLR_PART_STATIC) moving = fmax(moving, parts->list[i].shape->voxel);
+        if (parts->list[i].kind != FLR_PART_STATIC)
+            moving = fmax(moving, parts->list[i].shape->voxel);
     for (uint32_t i = 0; sizes && i < parts->count; i++) {
         const flr_part_entry *m = &parts->list[i];
-        bool counts = m->kind != FLR_PART_FREE && !flr_shape_is_bare(m->shape) &&
-                      !(m->shape->voxel < moving);
+        bool counts =
+            m->kind != FLR_PART_FREE && !flr_shape_is_bare(m->shape) && !(m->shape->voxel < moving);
         sizes[i] = (sized){m->shape->voxel, i, counts};
     }
     if (sizes) qsort(sizes, parts->count, sizeof *sizes, by_size);

@@ -45,9 +45,9 @@ static double enters(double other, int engine)
     flr_test_engine_settle(&s);
     set(&s, "onset", 0.004);
     const flr_vec3 from = {0, 0, 0.1}, to = {0.07, 0, 0.1};
-    assert_int_equal(flr_engine_place(s.engine, s.block,
-                                      flr_pose_make(from, flr_quat_identity()), NULL),
-                     FLR_OK);
+    assert_int_equal(
+        flr_engine_place(s.engine, s.block, flr_pose_make(from, flr_quat_identity()), NULL),
+        FLR_OK);
     flr_test_engine_move(&s, 0, from, 0, 100);
     assert_int_equal(flr_engine_grab(s.engine, flr_hand(0), s.block, NULL), FLR_OK);
     flr_test_engine_pass(&s, 20);
@@ -129,9 +129,8 @@ static void a_coarse_part_meets_fine_ones_by_their_points(void **state)
         flr_test_engine_settle(&s);
         assert_true(flr_engine_view(s.engine)->merged);
         const flr_vec3 at = {-0.05, 0, 0.05};
-        flr_part_id cover =
-            flr_test_engine_add(s.engine, "cover", flr_vec3_make(0.03, 0.03, 0.03), at,
-                                FLR_PART_MOVABLE, coarse ? 0.003 : 0.002);
+        flr_part_id cover = flr_test_engine_add(s.engine, "cover", flr_vec3_make(0.03, 0.03, 0.03),
+                                                at, FLR_PART_MOVABLE, coarse ? 0.003 : 0.002);
         flr_test_engine_settle(&s);
         flr_test_engine_move(&s, 0, at, 0, 100);
         assert_int_equal(flr_engine_grab(s.engine, flr_hand(0), cover, NULL), FLR_OK);

@@ -2,7 +2,7 @@
 // --feeler PROGRAM [--shots FOLDER]. A cube stands 6 mm above another one.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { arrived, drag_by, find_chromium, find_part, launch, let_go, open_page, part_of, settled, take, until } from './browser.mjs';
+import { arrived, drag_by, find_chromium, find_part, launch, let_go, open_page, part_of, settled, shows, take, until } from './browser.mjs';
 import { cube_stl } from './scene.mjs';
 import { serve_scene } from './serve.mjs';
 
@@ -23,11 +23,11 @@ const check = (condition, what) => {
 const near = (a, b, within = 1e-6) => a.every((value, k) => Math.abs(value - b[k]) < within);
 
 function write(folder) {
-  const part = (name, size, position, moving) => {
+  const part = (name, size, position, moving, voxel) => {
     writeFileSync(join(folder, `${name}.stl`), cube_stl([0, 0, 0], size));
-    return { name, file: `${name}.stl`, pose: { position }, moving };
+    return { name, file: `${name}.stl`, pose: { position }, moving, voxel };
   };
-  const parts = [part('base', 40, [0, 0, 0], false), part('top', 20, [-5, -5, 36], true), part('post', 10, [60, 0, 0], false)];
+  const parts = [part('base', 40, [0, 0, 0], false), part('top', 20, [-5, -5, 36], true), part('post', 10, [60, 0, 0], false, 0.4)];
   writeFileSync(join(folder, 'scene.json'), JSON.stringify({ feeler: 1, name: 'engineer', unit: 'mm', voxel: 1, parts }));
 }
 
@@ -106,6 +106,22 @@ await step('after undo no distance of before is shown', async () => {
   await until(page, () => /^6\.000 mm ± 0\.001$/.test(document.getElementById('clearance-value').textContent), 'the true distance');
   const wrong = await page.evaluate(() => (clearInterval(window.watching), window.wrong));
   check(wrong.length === 0, `figures of a place that was left: ${wrong.slice(0, 3)}`);
+});
+
+await step('where force begins is one length, though the post has finer voxels', async () => {
+  await page.locator('#onset-slider').evaluate((slider) => {
+    slider.value = '5'; // of 0.4 mm
+    slider.dispatchEvent(new Event('input'));
+    slider.dispatchEvent(new Event('change'));
+  });
+  await shows(page, '#onset-slider-value', /^2\.0+ mm$/, 'it is shown as it was chosen');
+  await drag_by(page, await take(page, 'top'), [0, 0, -0.02]);
+  await until(page, () => window.feeler.contacts > 0, 'it is stopped');
+  const [, , z] = await settled(page, 'top');
+  check(z - 0.03 < 0.0035, `with voxels of 1 mm, 2 to 3 mm above the base: ${1e3 * z - 30}`);
+  await let_go(page);
+  await page.keyboard.press('u');
+  await until(page, () => Math.abs(window.feeler.parts.find((part) => part.name === 'top').pose.p[2] - 0.036) < 1e-9, 'undone');
 });
 
 await step('a part is placed by numbers, along the axes, in line with another, and where one clicks', async () => {
