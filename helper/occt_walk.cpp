@@ -11,7 +11,6 @@
 #include <TDataStd_Name.hxx>
 #include <TopExp_Explorer.hxx>
 #include <TopoDS.hxx>
-#include <TopoDS_Face.hxx>
 #include <XCAFDoc_DocumentTool.hxx>
 #include <gp_Quaternion.hxx>
 
@@ -166,20 +165,6 @@ uint32_t shape_colour(const Walk &walk, const TopoDS_Shape &shape)
     return FLR_STREAM_NONE;
 }
 
-double area_of(const TopoDS_Face &face)
-{
-    TopLoc_Location location;
-    Handle(Poly_Triangulation) triangles = BRep_Tool::Triangulation(face, location);
-    double area = 0;
-    for (Standard_Integer i = 1; !triangles.IsNull() && i <= triangles->NbTriangles(); ++i) {
-        Standard_Integer a, b, c;
-        triangles->Triangle(i).Get(a, b, c);
-        gp_Vec u(triangles->Node(a), triangles->Node(b)), v(triangles->Node(a), triangles->Node(c));
-        area += u.Crossed(v).Magnitude() / 2;
-    }
-    return area;
-}
-
 // Of a part whose solids or faces are coloured: the colour of most of its surface.
 uint32_t main_colour(const Walk &walk, const TDF_Label &label, const TopoDS_Shape &shape)
 {
@@ -190,7 +175,8 @@ uint32_t main_colour(const Walk &walk, const TDF_Label &label, const TopoDS_Shap
         for (TopExp_Explorer faces(within, TopAbs_FACE); faces.More(); faces.Next()) {
             uint32_t own = shape_colour(walk, faces.Current());
             uint32_t colour = own != FLR_STREAM_NONE ? own : fallback;
-            if (colour != FLR_STREAM_NONE) areas[colour] += area_of(TopoDS::Face(faces.Current()));
+            if (colour != FLR_STREAM_NONE)
+                areas[colour] += triangle_area(TopoDS::Face(faces.Current()));
         }
     };
     bool solids = false;

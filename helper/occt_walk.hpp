@@ -6,6 +6,7 @@
 #include <TDF_Label.hxx>
 #include <TDocStd_Document.hxx>
 #include <TopLoc_Location.hxx>
+#include <TopoDS_Face.hxx>
 #include <TopoDS_Shape.hxx>
 #include <XCAFDoc_ColorTool.hxx>
 #include <XCAFDoc_LayerTool.hxx>
@@ -39,9 +40,12 @@ void add_part(Walk &walk, const TopoDS_Shape &shape, const TopLoc_Location &plac
 // All free shapes of a document, as trees.
 void add_document(Walk &walk, const Handle(TDocStd_Document) & document);
 
-// Cuts a shape in its own frame into triangles, as far as that is possible: faces that resist are
-// healed, then tried with other tolerances. `tolerance` is a length in the shape's millimetres.
+// Cuts a shape in its own frame into triangles, as far as that is possible. `tolerance` is a length in the shape's millimetres.
 void mesh_shape(const TopoDS_Shape &shape, double tolerance);
 
-// A healed copy of a face that mesh_shape() could not cut into triangles; null where nothing helps.
+// The area of a face's triangles; 0 where it has none.
+double triangle_area(const TopoDS_Face &face);
+
+// A copy, with triangles, of a face that mesh_shape() could not cut: made anew of its surface, fixed, or meshed at another
+// tolerance. Null where nothing helps.
 TopoDS_Shape heal_face(const TopoDS_Shape &face, double tolerance);

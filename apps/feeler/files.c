@@ -126,9 +126,10 @@ static void want_stop(int signal_number)
     stop_wanted = 1;
 }
 
-void flr_catch_stop(void)
+/* those that nobody chose to ignore */
+static void handle_stop(void (*handler)(int))
 {
-    struct sigaction action = {.sa_handler = want_stop}, before;
+    struct sigaction action = {.sa_handler = handler}, before;
     sigemptyset(&action.sa_mask);
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
@@ -136,6 +137,9 @@ void flr_catch_stop(void)
         if (before.sa_handler != SIG_IGN) sigaction(signals[i], &action, NULL);
     }
 }
+
+void flr_catch_stop(void) { handle_stop(want_stop); }
+void flr_uncatch_stop(void) { handle_stop(SIG_DFL); }
 
 bool flr_stop_wanted(void) { return stop_wanted; }
 void flr_stop_at_once(bool allowed) { at_once = allowed; }

@@ -99,6 +99,8 @@ void flr_release_signals(void);
  * looks at flr_stop_wanted() now and then and ends in order. A second Ctrl-C ends the process at once while
  * flr_stop_at_once(true) holds; say false while a file may be half written. */
 void flr_catch_stop(void);
+/* Ctrl-C and the like end the process again, as before flr_catch_stop(). */
+void flr_uncatch_stop(void);
 bool flr_stop_wanted(void);
 void flr_stop_at_once(bool allowed);
 

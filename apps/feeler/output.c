@@ -161,8 +161,9 @@ int flr_exit_of_input(flr_result code)
         return FLR_EXIT_OK;
     case FLR_IO:
     case FLR_NO_MEMORY:
-    case FLR_CANCELLED:
         return FLR_EXIT_FAILED;
+    case FLR_CANCELLED:
+        return FLR_EXIT_STOPPED;
     default:
         return FLR_EXIT_INPUT;
     }

@@ -52,19 +52,30 @@ static flr_result read_scene(flr_cli *cli, const char *path, const flr_mesh_opti
     return load_meshes(cli, scene, options, error);
 }
 
-/* A CAD file or robot description becomes a scene for as long as its meshes are read. */
+static bool not_stopped(void *context)
+{
+    (void)context;
+    return !flr_stop_wanted();
+}
+
+/* A CAD file or robot description becomes a scene for as long as its meshes are read. Ctrl-C waits until its folder is gone. */
 static flr_result import(flr_cli *cli, const flr_mesh_options *options, flr_plan_scene *scene,
                          flr_error *error)
 {
     char folder[FLR_CACHE_PATH_SIZE], path[FLR_CACHE_PATH_SIZE + 16];
+    flr_mesh_options stoppable = *options;
+    stoppable.go_on = not_stopped;
+    flr_catch_stop();
     flr_result result = flr_scratch_make(folder, error);
-    if (result != FLR_OK) return result;
-    snprintf(path, sizeof path, "%s/scene.json", folder);
-    flr_progress(cli, 0, 1, "reading");
-    result = flr_scene_world_import(cli->env, scene->path, path, options, error);
-    if (result == FLR_OK) result = read_scene(cli, path, options, scene, error);
-    flr_scratch_remove(cli->env, folder);
-    return result;
+    if (result == FLR_OK) {
+        snprintf(path, sizeof path, "%s/scene.json", folder);
+        flr_progress(cli, 0, 1, "reading");
+        result = flr_scene_world_import(cli->env, scene->path, path, &stoppable, error);
+        if (result == FLR_OK) result = read_scene(cli, path, &stoppable, scene, error);
+        flr_scratch_remove(cli->env, folder);
+    }
+    flr_uncatch_stop();
+    return flr_stop_wanted() ? flr_fail(error, FLR_CANCELLED, "stopped") : result;
 }
 
 flr_result flr_plan_scene_read(flr_cli *cli, const char *path, const flr_mesh_options *options,

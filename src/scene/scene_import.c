@@ -17,6 +17,7 @@ enum { NAME_BYTES = 200, PATH_BYTES = 4096, MAX_DEPTH = 64 };
 typedef struct import_block {
     const flr_scene_import_def *def;
     flr_assembly **files; /* [file_count] */
+    size_t file;          /* that is being read */
     size_t group_count, part_count;
     /* of groups, then of parts: names as in the files, cut to NAME_BYTES; then unique */
     char (*raw)[NAME_BYTES + 1];
@@ -53,7 +54,16 @@ static void free_block(import_block *b)
 
 static bool go_on(const import_block *b, double done, const char *stage)
 {
-    return !b->def->progress || b->def->progress(b->def->context, done, stage);
+    const flr_scene_import_def *def = b->def;
+    if (def->options.go_on && !def->options.go_on(def->options.context)) return false;
+    return !def->progress || def->progress(def->context, done, stage);
+}
+
+/* asked while the import helper reads */
+static bool reading(void *context)
+{
+    const import_block *b = context;
+    return go_on(b, 0.7 * (double)b->file / (double)b->def->file_count, "reading");
 }
 
 /* "dir/pump.step" is "pump" */
@@ -111,14 +121,17 @@ static void add_note(char **notes, const char *file, const char *note)
 static flr_result read_files(import_block *b, flr_scene_import_report *report, flr_error *error)
 {
     const flr_scene_import_def *def = b->def;
+    flr_mesh_options options = def->options;
+    options.go_on = reading;
+    options.context = b;
     b->files = calloc(def->file_count, sizeof(flr_assembly *));
     if (!b->files) return no_memory(error);
     for (size_t i = 0; i < def->file_count; i++) {
         flr_mesh_report read;
-        if (!go_on(b, 0.7 * (double)i / (double)def->file_count, "reading"))
-            return flr_fail(error, FLR_CANCELLED, "stopped");
+        b->file = i;
+        if (!reading(b)) return flr_fail(error, FLR_CANCELLED, "stopped");
         flr_result result =
-            flr_assembly_open(def->env, def->files[i], &def->options, &b->files[i], &read, error);
+            flr_assembly_open(def->env, def->files[i], &options, &b->files[i], &read, error);
         if (result != FLR_OK) return result;
         const flr_assembly *a = b->files[i];
         report->faces_skipped += read.faces_skipped;

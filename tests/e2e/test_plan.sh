@@ -116,6 +116,24 @@ echo nonsense >bad.step
 expect 3 feeler plan bad.step --part a
 says 'bad.step'
 
+# ---- stopped while a CAD file is read: nothing is left in the temporary folder ----
+maker=$build_dir/tests/make_assembly
+filled() { [ -n "$(ls -A temporary)" ] || ! kill -0 $job; }
+if [ -x "$maker" ] && expect 0 "$maker" --skid skid.step && mkdir temporary; then
+  for command in 'plan --part pump' 'verify --path /dev/null --part pump'; do
+    empty "$scratch/out" "$scratch/err"
+    # shellcheck disable=SC2086
+    TMPDIR=$PWD/temporary feeler ${command%% *} skid.step ${command#* } >"$scratch/out" 2>"$scratch/err" &
+    job=$! ran="feeler $command"
+    await filled || fail "$ran: no temporary folder"
+    kill -TERM $job
+    wait $job
+    code=$?
+    [ $code = 130 ] && pass || fail "$ran: exit $code: $(cat "$scratch/err")"
+    holds temporary
+  done
+fi
+
 # ---- nominal fits: bolts in holes of their own diameter overlap by their facets, and come out ----
 step=${FLR_MODELS_DIR:-$source_dir/../shared/models}/cad/as1-oc-214.stp
 if [ -f "$step" ]; then
