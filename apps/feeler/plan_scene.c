@@ -43,11 +43,9 @@ static flr_result read_scene(flr_cli *cli, const char *path, const flr_mesh_opti
     scene->meshes = calloc(count, sizeof *scene->meshes);
     scene->fits = calloc(count, sizeof *scene->fits);
     scene->mesh_of = calloc(count, sizeof *scene->mesh_of);
-    scene->moving = calloc(count, sizeof *scene->moving);
-    scene->standing = calloc(count, sizeof *scene->standing);
+    scene->order = calloc(count, sizeof *scene->order);
     scene->parts = calloc(count, sizeof *scene->parts);
-    if (!scene->meshes || !scene->fits || !scene->mesh_of || !scene->moving || !scene->standing ||
-        !scene->parts)
+    if (!scene->meshes || !scene->fits || !scene->mesh_of || !scene->order || !scene->parts)
         return no_memory(error);
     return load_meshes(cli, scene, options, error);
 }
@@ -107,8 +105,7 @@ void flr_plan_scene_free(flr_plan_scene *scene)
     free(scene->meshes);
     free(scene->fits);
     free(scene->mesh_of);
-    free(scene->moving);
-    free(scene->standing);
+    free(scene->order);
     free(scene->parts);
     flr_scene_destroy(scene->scene);
     *scene = (flr_plan_scene){0};
@@ -132,7 +129,7 @@ static bool belongs(const flr_scene *scene, size_t part, const char *name)
     return group != NULL;
 }
 
-static flr_result choose_named(const flr_plan_scene *s, const char *names, bool *moves,
+static flr_result choose_named(const flr_plan_scene *s, const char *names, flr_plan_member *members,
                                flr_error *error)
 {
     const flr_scene *scene = s->scene;
@@ -141,7 +138,7 @@ static flr_result choose_named(const flr_plan_scene *s, const char *names, bool 
     for (char *name; result == FLR_OK && (name = strsep(&rest, ","));) {
         bool found = false;
         for (size_t i = 0; i < scene->part_count; i++)
-            if (belongs(scene, i, name)) moves[i] = found = true;
+            if (belongs(scene, i, name)) members[i].moves = found = true;
         if (!found)
             result = flr_fail(error, FLR_BAD_ARGUMENT,
                               "%s has neither a part nor a group \"%s\"; feeler info lists them",
@@ -151,80 +148,48 @@ static flr_result choose_named(const flr_plan_scene *s, const char *names, bool 
     return result;
 }
 
-/* rigid[i]: the outermost rigid group around part i, or FLR_NO_PART */
-static bool goes_with(const uint32_t *rigid, size_t a, size_t b)
-{
-    return a == b || (rigid[a] != FLR_NO_PART && rigid[a] == rigid[b]);
-}
-
-/* a rigid group counts as one */
-static flr_result choose_movable(const flr_plan_scene *s, const uint32_t *rigid, bool *moves,
+/* Without names, what the scene lets move has to be one body. */
+static flr_result choose_movable(const flr_plan_scene *s, flr_plan_member *members,
                                  flr_error *error)
 {
-    const flr_scene *scene = s->scene;
-    size_t count = 0;
-    for (size_t i = 0; i < scene->part_count; i++) {
-        bool counted = false;
-        moves[i] = scene->parts[i].moving;
-        for (size_t k = 0; k < i; k++) counted |= moves[k] && goes_with(rigid, k, i);
-        count += moves[i] && !counted;
-    }
-    if (count == 1) return FLR_OK;
+    const uint32_t count = (uint32_t)s->scene->part_count;
+    for (uint32_t i = 0; i < count; i++) members[i].moves = s->scene->parts[i].moving;
+    const uint32_t bodies = flr_plan_count_bodies(members, count);
+    if (bodies == 1) return FLR_OK;
     return flr_fail(error, FLR_BAD_ARGUMENT,
-                    "%s has %zu movable parts: say which one moves with --part NAME", s->path,
-                    count);
-}
-
-/* Moving parts first, beginning with the first one chosen: a path lists its poses. Its rigid group moves with it. Parts that
- * others pass through are no obstacles. */
-static void sort_parts(flr_plan_scene *scene, const bool *moves, const uint32_t *rigid)
-{
-    const flr_scene *s = scene->scene;
-    scene->moving_count = scene->standing_count = 0;
-    for (uint32_t i = 0; i < s->part_count; i++)
-        if (moves[i]) scene->moving[scene->moving_count++] = i;
-    const uint32_t chosen = scene->moving_count;
-    for (uint32_t i = 0; i < s->part_count; i++) {
-        bool along = false;
-        for (uint32_t k = 0; k < chosen; k++) along |= goes_with(rigid, scene->moving[k], i);
-        if (along && !moves[i])
-            scene->moving[scene->moving_count++] = i;
-        else if (!along && s->parts[i].use != FLR_PART_USE_PASS)
-            scene->standing[scene->standing_count++] = i;
-    }
+                    "%s has %u movable parts: say which one moves with --part NAME", s->path,
+                    bodies);
 }
 
 flr_result flr_plan_scene_choose(flr_plan_scene *scene, const char *names, flr_error *error)
 {
     const flr_scene *s = scene->scene;
-    bool *moves = calloc(s->part_count, sizeof *moves);
-    uint32_t *rigid = calloc(s->part_count, sizeof *rigid);
+    const uint32_t count = (uint32_t)s->part_count;
+    flr_plan_member *members = calloc(count, sizeof *members);
+    uint32_t *rigid = calloc(count, sizeof *rigid);
     flr_result result = FLR_OK;
-    if (!moves || !rigid || !flr_scene_rigid(s, rigid)) result = no_memory(error);
+    if (!members || !rigid || !flr_scene_rigid(s, rigid)) result = no_memory(error);
+    for (uint32_t i = 0; i < count && result == FLR_OK; i++)
+        members[i] = (flr_plan_member){.T_world_part = s->parts[i].T_world_part,
+                                       .rigid = rigid[i] == FLR_NO_PART ? 0 : rigid[i] + 1,
+                                       .passes = s->parts[i].use == FLR_PART_USE_PASS};
     if (result == FLR_OK)
-        result = names ? choose_named(scene, names, moves, error)
-                       : choose_movable(scene, rigid, moves, error);
-    if (result == FLR_OK) sort_parts(scene, moves, rigid);
-    free(moves);
+        result = names ? choose_named(scene, names, members, error)
+                       : choose_movable(scene, members, error);
+    if (result == FLR_OK) {
+        const flr_plan_roles roles = flr_plan_sort(members, count, scene->order, scene->parts);
+        scene->moving_count = roles.moving, scene->standing_count = roles.standing;
+    }
+    free(members);
     free(rigid);
     if (result != FLR_OK) return result;
     if (!scene->standing_count)
         return flr_fail(error, FLR_BAD_ARGUMENT,
                         "%s: no part stands in the way: every part moves or lets others pass",
                         scene->path);
-    scene->T_world_body = s->parts[scene->moving[0]].T_world_part;
-    const flr_pose T_body_world = flr_pose_inverse(scene->T_world_body);
-    for (uint32_t i = 0; i < scene->moving_count; i++) {
-        const uint32_t part = scene->moving[i];
-        scene->parts[i] = (flr_plan_part){scene->fits[scene->mesh_of[part]],
-                                          flr_pose_mul(T_body_world, s->parts[part].T_world_part)};
-    }
-    scene->parts[0].T = flr_pose_identity();
-    for (uint32_t i = 0; i < scene->standing_count; i++) {
-        const uint32_t part = scene->standing[i];
-        scene->parts[scene->moving_count + i] =
-            (flr_plan_part){scene->fits[scene->mesh_of[part]], s->parts[part].T_world_part};
-    }
+    scene->T_world_body = s->parts[scene->order[0]].T_world_part;
+    for (uint32_t i = 0; i < scene->moving_count + scene->standing_count; i++)
+        scene->parts[i].fit = scene->fits[scene->mesh_of[scene->order[i]]];
     return FLR_OK;
 }
 
@@ -242,11 +207,11 @@ flr_plan_def flr_plan_scene_def(const flr_plan_scene *scene, double clearance)
 const char *flr_plan_scene_obstacle(const flr_plan_scene *scene, uint32_t obstacle)
 {
     if (obstacle >= scene->standing_count) return "";
-    return scene->scene->parts[scene->standing[obstacle]].name;
+    return scene->scene->parts[scene->order[scene->moving_count + obstacle]].name;
 }
 
 const char *flr_plan_scene_moving(const flr_plan_scene *scene, uint32_t moving)
 {
     if (moving >= scene->moving_count) return "";
-    return scene->scene->parts[scene->moving[moving]].name;
+    return scene->scene->parts[scene->order[moving]].name;
 }

@@ -14,10 +14,10 @@ typedef struct flr_plan_scene {
     flr_fit **fits;      /* [mesh_count] */
     uint32_t mesh_count; /* parts of equal shape share one */
     uint32_t *mesh_of;   /* [parts] */
-    uint32_t *moving;    /* [moving_count]: parts; the first chosen one carries the others */
-    uint32_t *standing;  /* [standing_count]: parts */
+    /* [parts]: those that move, the first chosen one first, then those that stand; indices in the scene */
+    uint32_t *order;
+    flr_plan_part *parts; /* [parts]: in that order */
     uint32_t moving_count, standing_count;
-    flr_plan_part *parts;  /* [parts]: moving ones first, as in `moving`, then the standing ones */
     flr_pose T_world_body; /* of the first moving part, in the scene */
 } flr_plan_scene;
 

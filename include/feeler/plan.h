@@ -60,6 +60,29 @@ typedef struct flr_plan_def {
 
 FLR_API flr_plan_def flr_default_plan_def(void);
 
+/* ---- what moves and what stands ---- */
+
+/* A part of an assembly, where it is. */
+typedef struct flr_plan_member {
+    flr_pose T_world_part;
+    uint32_t rigid; /* members with the same number, above 0, move as one */
+    bool moves;     /* chosen to move; the rest of its rigid group moves with it */
+    bool passes;    /* others pass through it, so it never stands in the way */
+} flr_plan_member;
+
+/* How many bodies the chosen members are: those of a rigid group are one. */
+FLR_API uint32_t flr_plan_count_bodies(const flr_plan_member *members, uint32_t count);
+
+typedef struct flr_plan_roles {
+    uint32_t moving, standing; /* how many members move and stand */
+} flr_plan_roles;
+
+/* Lists the members that move as one body, then those that stand. order[i]: index of the member; parts[i].T: its pose as a
+ * definition wants it; `fit` stays as it is. The body has the frame of the first chosen member, which comes first; then come
+ * the other chosen ones and the rest of their rigid groups. Both arrays have `count` elements. */
+FLR_API flr_plan_roles flr_plan_sort(const flr_plan_member *members, uint32_t count,
+                                     uint32_t *order, flr_plan_part *parts);
+
 typedef struct flr_plan_space flr_plan_space;
 
 /* FLR_BAD_ARGUMENT for lengths that are no lengths or a pose that is not valid, FLR_NO_MEMORY. On success the

@@ -306,33 +306,28 @@ class _Space:
     def __init__(self, source: Union[Source, Scene], part: Union[str, Sequence[str], None], clearance: float) -> None:
         self.scene = scene = _scene(source)
         parts = list(scene.parts.values())
-        if part is None:
-            names = [p.name for p in parts if p.kind != "static"]
-            bodies = {p.rigid or p.name for p in parts if p.name in names}
-            if len(bodies) != 1:
-                raise _core.InputError(f"there are {len(bodies)} movable parts: name the one that moves, part=...")
-        else:
-            names = [part] if isinstance(part, str) else list(part)
-            for name in names:
-                scene.parts[name]
-        chosen = [p for p in parts if p.name in names]
-        groups = {p.rigid for p in chosen if p.rigid}
-        moving = chosen + [p for p in parts if p.rigid in groups and p not in chosen]
-        self.standing = [p for p in parts if p not in moving and not p.passes]
-        if not self.standing or not moving:
+        names = None if part is None else [part] if isinstance(part, str) else list(part)
+        for name in names or []:
+            scene.parts[name]
+        members = ffi.new("flr_plan_member[]", max(1, len(parts)))
+        for i, p in enumerate(parts):
+            moves = p.kind != "static" if names is None else p.name in names
+            members[i] = (_c_pose(p.pose), p.rigid, moves, p.passes)
+        bodies = lib.flr_plan_count_bodies(members, len(parts))
+        if names is None and bodies != 1:
+            raise _core.InputError(f"there are {bodies} movable parts: name the one that moves, part=...")
+        order, self.listed = ffi.new("uint32_t[]", max(1, len(parts))), ffi.new("flr_plan_part[]", max(1, len(parts)))
+        roles = lib.flr_plan_sort(members, len(parts), order, self.listed)
+        listed = [parts[order[i]] for i in range(roles.moving + roles.standing)]
+        self.standing = listed[roles.moving:]
+        if not roles.standing or not roles.moving:
             raise _core.InputError("something must move and something must stand in its way")
-        self.start = moving[0].pose
-        back = np.linalg.inv(_core.pose_to_matrix(self.start))
-        self.moving = ffi.new("flr_plan_part[]", len(moving))
-        self.obstacles = ffi.new("flr_plan_part[]", len(self.standing))
-        for i, p in enumerate(moving):
-            T = back @ _core.pose_to_matrix(p.pose)
-            self.moving[i].fit, self.moving[i].T = scene._fit(p.index), _c_pose(_core.matrix_to_pose(T))
-        for i, p in enumerate(self.standing):
-            self.obstacles[i].fit, self.obstacles[i].T = scene._fit(p.index), _c_pose(p.pose)
+        self.start = listed[0].pose
+        for i, p in enumerate(listed):
+            self.listed[i].fit = scene._fit(p.index)
         self.definition = ffi.new("flr_plan_def *", lib.flr_default_plan_def())
-        self.definition.moving, self.definition.moving_count = self.moving, len(moving)
-        self.definition.obstacles, self.definition.obstacle_count = self.obstacles, len(self.standing)
+        self.definition.moving, self.definition.moving_count = self.listed, roles.moving
+        self.definition.obstacles, self.definition.obstacle_count = self.listed + roles.moving, roles.standing
         self.definition.clearance = clearance
 
     def name(self, obstacle: int) -> str:

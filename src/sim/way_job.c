@@ -61,52 +61,45 @@ static bool searching(void *context, const flr_plan_progress *now)
                             (unsigned long long)now->poses, 1e3 * now->reached);
 }
 
-static bool comes_along(const way_job *w, uint32_t i)
+static flr_result prepare_body(way_job *w, uint32_t at, flr_error *error)
 {
-    const flr_part_entry *self = &w->parts.list[w->self], *part = &w->parts.list[i];
-    return i == w->self || (part->rigid && part->rigid == self->rigid);
-}
-
-static flr_result add_body(way_job *w, uint32_t i, flr_pose T, flr_error *error)
-{
-    const flr_part_entry *part = &w->parts.list[i];
-    const uint32_t at = w->moving_count + w->obstacle_count;
+    const flr_part_entry *part = &w->parts.list[w->of[at]];
     if (part->shape->mesh->mesh->triangle_count > WAY_MAX_TRIANGLES)
         return flr_fail(error, FLR_TOO_LARGE,
                         "part \"%s\" has more than %d triangles: too many to search a way",
                         part->name, WAY_MAX_TRIANGLES);
     if (!flr_job_progress(&w->job, 0, "preparing %s", part->name))
         return flr_fail(error, FLR_CANCELLED, "cancelled");
-    w->bodies[at].T = T;
-    w->of[at] = i;
     return flr_mesh_asset_fit_shown(part->shape->mesh, w->env, &w->cache, building, w,
                                     &w->bodies[at].fit, error);
 }
 
-/* The parts that come along, then all that may be in the way. */
+/* The first part of a rigid group has the frame of the body, whichever was asked for. */
 static flr_result prepare(way_job *w, flr_error *error)
 {
     const uint32_t count = w->parts.count;
-    flr_result result = FLR_OK;
+    const flr_part_entry *self = &w->parts.list[w->self];
+    flr_plan_member *members = calloc(count, sizeof *members);
     w->bodies = calloc(count, sizeof *w->bodies);
     w->of = calloc(count, sizeof *w->of);
-    if (!w->bodies || !w->of) return flr_engine_no_memory(error);
-    uint32_t lead = 0;
-    while (!comes_along(w, lead)) lead++;
-    const flr_pose T_body_world = flr_pose_inverse(w->parts.list[lead].T_start);
-    for (uint32_t i = lead; i < count && result == FLR_OK; i++) {
-        if (!comes_along(w, i)) continue;
-        const flr_pose T =
-            i == lead ? flr_pose_identity() : flr_pose_mul(T_body_world, w->parts.list[i].T_start);
-        result = add_body(w, i, T, error);
-        w->moving_count++;
+    if (!members || !w->bodies || !w->of) {
+        free(members);
+        return flr_engine_no_memory(error);
     }
-    for (uint32_t i = 0; i < count && result == FLR_OK; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         const flr_part_entry *part = &w->parts.list[i];
-        if (comes_along(w, i) || part->use == FLR_PART_USE_PASS) continue;
-        result = add_body(w, i, part->T_start, error);
-        w->obstacle_count++;
+        members[i] =
+            (flr_plan_member){.T_world_part = part->T_start,
+                              .rigid = part->rigid,
+                              .moves = i == w->self || (part->rigid && part->rigid == self->rigid),
+                              .passes = part->use == FLR_PART_USE_PASS};
     }
+    const flr_plan_roles roles = flr_plan_sort(members, count, w->of, w->bodies);
+    w->moving_count = roles.moving, w->obstacle_count = roles.standing;
+    free(members);
+    flr_result result = FLR_OK;
+    for (uint32_t i = 0; i < roles.moving + roles.standing && result == FLR_OK; i++)
+        result = prepare_body(w, i, error);
     return result;
 }
 

@@ -316,11 +316,50 @@ static void stops_when_asked(void **state)
     flr_fit_destroy(walls);
 }
 
+/* Rigid groups move as one, the first chosen part has the frame, and what others pass through is in nobody's way. */
+static void what_moves_and_what_stands(void **state)
+{
+    (void)state;
+    enum { COUNT = 7 };
+    flr_plan_member members[COUNT] = {{.rigid = 1},
+                                      {.rigid = 0},
+                                      {.rigid = 2, .passes = true},
+                                      {.rigid = 1, .moves = true},
+                                      {.rigid = 2},
+                                      {.rigid = 0, .passes = true},
+                                      {.rigid = 1, .moves = true}};
+    const flr_quat turned = flr_quat_from_axis_angle(flr_vec3_make(0.6, 0, 0.8), 1);
+    for (uint32_t i = 0; i < COUNT; i++)
+        members[i].T_world_part = (flr_pose){{i, 2, 3}, i == 3 ? turned : flr_pose_identity().q};
+    assert_int_equal(flr_plan_count_bodies(members, COUNT), 1);
+    uint32_t order[COUNT];
+    flr_plan_part parts[COUNT];
+    const flr_plan_roles roles = flr_plan_sort(members, COUNT, order, parts);
+    static const uint32_t wanted[] = {3, 6, 0, 1, 4};
+    assert_int_equal(roles.moving, 3);
+    assert_int_equal(roles.standing, 2);
+    assert_memory_equal(order, wanted, sizeof wanted);
+    for (uint32_t i = 0; i < 5; i++) {
+        const flr_pose T_world_part =
+            i < 3 ? flr_pose_mul(members[3].T_world_part, parts[i].T) : parts[i].T;
+        assert_true(flr_vec3_distance(T_world_part.p, members[order[i]].T_world_part.p) < 1e-12);
+    }
+    members[1].moves = members[2].moves = true;
+    assert_int_equal(flr_plan_count_bodies(members, COUNT), 3);
+    // nothing chosen: nothing moves
+    for (uint32_t i = 0; i < COUNT; i++) members[i].moves = false;
+    assert_int_equal(flr_plan_sort(members, COUNT, order, parts).moving, 0);
+    assert_int_equal(flr_plan_count_bodies(members, COUNT), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(straight_and_legs),   cmocka_unit_test(blocked),
-        cmocka_unit_test(turn_through_window), cmocka_unit_test(nominal_fits_come_out),
+        cmocka_unit_test(what_moves_and_what_stands),
+        cmocka_unit_test(straight_and_legs),
+        cmocka_unit_test(blocked),
+        cmocka_unit_test(turn_through_window),
+        cmocka_unit_test(nominal_fits_come_out),
         cmocka_unit_test(stops_when_asked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
