@@ -171,20 +171,26 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
         result = flr_fail(&error, FLR_NO_MEMORY, "out of memory");
     } else {
         flr_device_test_motion(cli, device, values->seconds, found);
-        if (values->force > 0 && info->force > 0) {
+        if (values->force > 0 && info->force > 0 && !flr_stop_wanted()) {
             flr_print_note(cli, "Now hold it loosely: it will pull upwards with up to %.3g N.\n",
                            values->force);
             result = flr_device_test_force(cli, device, values->force, found, &error);
         }
     }
+    const bool ended = flr_stop_wanted();
     if (result == FLR_OK) {
         json_t *report = report_json(arguments[1], info, found);
+        flr_json_set(report, "stopped_early", json_boolean(ended));
         tell(cli, info, found);
         result = write_report(cli, path, report, &error);
         if (result == FLR_OK)
             flr_print_note(cli, "%s: the report; docs/devices.md says where to send it\n",
                            flr_safe(path, safe));
         if (result == FLR_OK && (found->samples == 0 || found->stopped[0])) code = FLR_EXIT_FAILED;
+        if (result == FLR_OK && ended) {
+            code = FLR_EXIT_STOPPED;
+            flr_print_note(cli, "stopped: the report says what was measured until then\n");
+        }
         flr_json_print(cli, report);
     }
     free(found);
@@ -213,6 +219,8 @@ static const flr_exit_text exits[] = {
     {FLR_EXIT_FAILED,
      "it gave no samples, the force was stopped, or the report could not be written"},
     {FLR_EXIT_USAGE, "there is no such device, or the command line is wrong"},
+    {FLR_EXIT_STOPPED, "stopped by Ctrl-C: the force went back to zero, and the report says what "
+                       "was measured until then"},
     {0, NULL},
 };
 
@@ -229,7 +237,9 @@ const flr_command flr_cmd_device = {
         "and back: "
         "at most 5 N, and it stops when the grip moves by 50 mm or faster than 0.5 m/s. Keep the "
         "emergency "
-        "stop within reach.\n\n"
+        "stop within reach. Ctrl-C ends the test in order: the force goes back to zero within a "
+        "tenth of a second, and the "
+        "report is written.\n\n"
         "The report is a JSON file with these numbers and the machine's, for a bug report.",
     .options = options,
     .examples = examples,

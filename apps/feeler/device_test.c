@@ -7,7 +7,11 @@
 #include "files.h"
 #include "output.h"
 
-enum { LOOP_RATE = 1000, STEP_NS = 1000000000 / LOOP_RATE };
+enum {
+    LOOP_RATE = 1000,
+    STEP_NS = 1000000000 / LOOP_RATE,
+    FADE_FRAMES = 100 /* from the largest force to none, when the test is stopped */
+};
 
 static const double ramp_s = 1;       /* up, and as long down */
 static const double farthest = 0.05;  /* metres: a grip that goes farther is not held */
@@ -84,38 +88,61 @@ static void watch(flr_device_found *f, trail *w, flr_vec3 p, flr_vec3 start, int
         snprintf(f->stopped, sizeof f->stopped, "the grip moved faster than %.3g m/s", too_fast);
 }
 
+/* what a force is tried with */
+typedef struct trial {
+    flr_device *device;
+    flr_guard *guard;
+    flr_device_found *found;
+    flr_device_sample sample;
+    flr_vec3 start; /* of the grip, once it is known */
+    bool known;
+    trail before;
+} trial;
+
+/* One frame: reads where the grip is, and asks for a force upwards. Returns what the guard let through, newtons. */
+static double try_force(trial *w, int64_t now, double t, double newtons)
+{
+    flr_guard_input in = {.now_ns = now, .data_fresh = true, .held = w->sample.buttons != 0};
+    flr_guard_output out;
+    in.input_fresh = flr_device_read(w->device, now, &w->sample);
+    if (in.input_fresh && !w->known) w->start = w->sample.T_base_grip.p, w->known = true;
+    in.wrench.force.z = newtons;
+    flr_guard_step(w->guard, &in, &out);
+    const double given = flr_vec3_length(out.wrench.force);
+    w->found->largest = fmax(w->found->largest, given);
+    if (w->known && !w->found->stopped[0])
+        watch(w->found, &w->before, w->sample.T_base_grip.p, w->start, now, t);
+    return given;
+}
+
 flr_result flr_device_test_force(flr_cli *cli, flr_device *device, double newtons,
                                  flr_device_found *f, flr_error *error)
 {
     flr_guard_def def = flr_default_guard_def();
-    flr_guard *guard;
+    trial w = {.device = device, .found = f};
     def.device = device;
     def.force = newtons;
-    const flr_result result = flr_guard_create(&def, &guard, error);
+    const flr_result result = flr_guard_create(&def, &w.guard, error);
     if (result != FLR_OK) return result;
-    flr_device_sample sample = {.number = 0};
-    trail before = {.count = 0};
     const int64_t began = flr_clock_ns(cli->env);
     f->forced = true;
     f->wanted = newtons;
     f->response = NAN;
-    flr_vec3 start = flr_vec3_zero();
-    bool known = false;
-    for (uint64_t i = 1;
-         i < 2 * (uint64_t)ramp_s * LOOP_RATE && !f->stopped[0] && !flr_stop_wanted(); i++) {
+    /* up and down; when it is stopped, down from there, within a tenth of a second, and at once where the grip runs away: then the
+     * guard alone says how fast */
+    double last = 0, given = 0, step = newtons / FADE_FRAMES;
+    const uint64_t frames = 2 * (uint64_t)ramp_s * LOOP_RATE;
+    for (uint64_t i = 1, fading = 0; fading < 2 * FADE_FRAMES; i++) {
         flr_sleep_until(cli->env, began + (int64_t)i * STEP_NS);
         const int64_t now = flr_clock_ns(cli->env);
         const double t = 1e-9 * (double)(now - began);
-        flr_guard_input in = {.now_ns = now, .data_fresh = true, .held = sample.buttons != 0};
-        flr_guard_output out;
-        in.input_fresh = flr_device_read(device, now, &sample);
-        if (in.input_fresh && !known) start = sample.T_base_grip.p, known = true;
-        in.wrench.force.z = wanted_at(t, newtons);
-        flr_guard_step(guard, &in, &out);
-        f->largest = fmax(f->largest, flr_vec3_length(out.wrench.force));
-        if (known) watch(f, &before, sample.T_base_grip.p, start, now, t);
+        const bool ends = i >= frames || f->stopped[0] || fading || flr_stop_wanted();
+        fading += ends;
+        last = f->stopped[0] ? 0 : ends ? fmax(0, last - step) : wanted_at(t, newtons);
+        given = try_force(&w, now, t, last);
+        if (ends && last == 0 && given == 0) break;
     }
-    f->guard = flr_guard_get_stats(guard);
-    flr_guard_destroy(guard);
+    f->guard = flr_guard_get_stats(w.guard);
+    flr_guard_destroy(w.guard);
     return FLR_OK;
 }

@@ -48,6 +48,23 @@ expect 0 feeler device test "haply:port=$(cat port)" --seconds 2 --json
 kill "$fake"
 json '.name == "Haply Inverse3 049D" and .samples > 20 and .stated.force_n == 3 and .force == null and (.reached_high_m[0] - .reached_low_m[0]) > 0.005'
 [ -s feeler-device-haply.json ] && pass || fail "there is no report"
+# stopped while the force grows: it goes back to zero, what was measured is written, and nothing else is left
+"$build_dir/tests/fake_haply" port2 forces &
+fake=$!
+until [ -s port2 ]; do sleep 0.05; done
+mkdir stopped && cd stopped
+"$feeler" device test "haply:port=$(cat ../port2)" --seconds 0.1 --force 3 2>../said &
+test=$!
+until [ -s ../forces ] || ! kill -0 "$test"; do sleep 0.02; done
+kill "$test"
+wait "$test"
+code=$?
+[ "$code" = 130 ] && pass || fail "stopped: exit $code"
+[ "$(ls -A)" = feeler-device-haply.json ] && pass || fail "stopped: in the folder is $(ls -A)"
+jq -e '.stopped_early and .samples > 0 and .force.largest_n > 0 and .force.largest_n < 3 and .force.stopped == null' feeler-device-haply.json >/dev/null && pass || fail "stopped: the report"
+cd ..
+awk -v max=0 '{ if ($1 > max) max = $1; if ($1 < last - 1.001) cut = last - $1; last = $1 } END { exit !(last == 0 && max < 3 && !cut) }' forces && pass || fail "stopped: the force was $(tail -n 5 forces | tr '\n' ' ')"
+kill "$fake"
 expect 2 feeler device test haply:port=1
 says 'Haply Hub'
 expect 2 feeler device move hand
