@@ -60,7 +60,7 @@ static json_t *report_json(const char *name, const flr_device_info *info, const 
     flr_json_set(given, "high_m", bounded ? flr_json_vec3(info->workspace.high) : json_null());
     flr_json_set(o, "stated", given);
     flr_json_set(o, "seconds", flr_json_number(f->seconds));
-    flr_json_set(o, "frames", flr_json_count(f->frames));
+    flr_json_set(o, "reads", flr_json_count(f->reads));
     flr_json_set(o, "samples", flr_json_count(f->samples));
     flr_json_set(o, "rate_hz",
                  flr_json_number(f->seconds > 0 ? (double)f->samples / f->seconds : 0));
@@ -229,7 +229,7 @@ const flr_command flr_cmd_device = {
     .summary = "measure a device: workspace, rate, latency, a guarded force",
     .usage = usage,
     .description =
-        "Opens a device by its name, as --device of feeler serve does, and reads it 1000 times a "
+        "Opens a device by its name, as --device of feeler serve does, and reads it 4000 times a "
         "second while "
         "you move it: how often it has something new, how far apart samples are, which workspace "
         "you reached, "

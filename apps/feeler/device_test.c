@@ -10,6 +10,9 @@
 enum {
     LOOP_RATE = 1000,
     STEP_NS = 1000000000 / LOOP_RATE,
+    READ_RATE =
+        4000, /* more often than devices have something new, so that it is their rate that is measured and not ours */
+    READ_NS = 1000000000 / READ_RATE,
     FADE_FRAMES = 100 /* from the largest force to none, when the test is stopped */
 };
 
@@ -21,18 +24,18 @@ static const double noticed = 0.0001; /* metres: more than noise */
 void flr_device_test_motion(flr_cli *cli, flr_device *device, double seconds, flr_device_found *f)
 {
     flr_device_sample sample = {.number = 0}, last = sample;
-    const uint64_t frames = (uint64_t)fmax(1, seconds * LOOP_RATE);
+    const uint64_t reads = (uint64_t)fmax(1, seconds * READ_RATE);
     const int64_t began = flr_clock_ns(cli->env);
     int64_t fresh_ns = 0;
     f->reached = flr_box3_empty();
     flr_quat first = {1, 0, 0, 0};
-    while (f->frames < frames && !flr_stop_wanted()) {
-        flr_sleep_until(cli->env, began + (int64_t)++f->frames * STEP_NS);
+    while (f->reads < reads && !flr_stop_wanted()) {
+        flr_sleep_until(cli->env, began + (int64_t)++f->reads * READ_NS);
         const int64_t now = flr_clock_ns(cli->env);
         const bool fresh = flr_device_read(device, now, &sample);
         const int64_t after = flr_clock_ns(cli->env);
         flr_histogram_add(&f->read, (uint64_t)(after - now));
-        if (f->frames % LOOP_RATE == 0) flr_progress(cli, f->frames, frames, "measuring");
+        if (f->reads % READ_RATE == 0) flr_progress(cli, f->reads, reads, "measuring");
         if (!fresh) continue;
         const flr_pose T = sample.T_base_grip;
         if (f->samples++ == 0) {

@@ -7,7 +7,7 @@
 
 typedef struct flr_device_found {
     double seconds;
-    uint64_t frames, samples, bad;
+    uint64_t reads, samples, bad;
     flr_histogram between, read; /* nanoseconds: from sample to sample; a call of read */
     flr_box3 reached;            /* metres, base's frame */
     double fastest, turned;      /* m/s; radians from the first orientation, at most */
@@ -20,7 +20,7 @@ typedef struct flr_device_found {
     flr_guard_stats guard;
 } flr_device_found;
 
-/* Reads it by the clock, 1000 times a second. */
+/* Reads it by the clock, 4000 times a second. */
 void flr_device_test_motion(flr_cli *cli, flr_device *device, double seconds,
                             flr_device_found *found);
 /* Ramps a force upwards to `newtons` and back, through a guard. */

@@ -26,6 +26,7 @@ enum {
     REPLY_MS = 100,  /* without an answer the command is sent again … */
     MAX_SILENT = 10, /* … so often, then the connection is made anew */
     RECONNECT_MS = 250,
+    MAX_LATE = 10,    /* commands that may be late and are sent faster for it */
     NEWEST = 200,     /* messages that are passed over at most */
     MAX_INVERSES = 64 /* of the service that are looked at */
 };
@@ -257,7 +258,8 @@ static void *serve(void *context)
             flr_text_copy(d->wanted, sizeof d->wanted, d->id); /* the same one, and no other */
             if (!atomic_load(&d->closing)) (void)find_device(d, &why);
         }
-        next = next + period > now ? next + period : now;
+        /* what was late is caught up with, but for a stall */
+        next = next + MAX_LATE * period > now ? next + period : now;
         flr_sleep_until(env, next);
     }
     if (d->socket.fd >= 0) (void)send_force(d, flr_vec3_zero());
