@@ -92,7 +92,7 @@ static void watch(flr_device_found *f, trail *w, flr_vec3 p, flr_vec3 start, int
 }
 
 /* what a force is tried with */
-typedef struct trial {
+typedef struct force_trial {
     flr_device *device;
     flr_guard *guard;
     flr_device_found *found;
@@ -100,10 +100,10 @@ typedef struct trial {
     flr_vec3 start; /* of the grip, once it is known */
     bool known;
     trail before;
-} trial;
+} force_trial;
 
 /* One frame: reads where the grip is, and asks for a force upwards. Returns what the guard let through, newtons. */
-static double try_force(trial *w, int64_t now, double t, double newtons)
+static double try_force(force_trial *w, int64_t now, double t, double newtons)
 {
     flr_guard_input in = {.now_ns = now, .data_fresh = true, .held = w->sample.buttons != 0};
     flr_guard_output out;
@@ -122,7 +122,7 @@ flr_result flr_device_test_force(flr_cli *cli, flr_device *device, double newton
                                  flr_device_found *f, flr_error *error)
 {
     flr_guard_def def = flr_default_guard_def();
-    trial w = {.device = device, .found = f};
+    force_trial w = {.device = device, .found = f};
     def.device = device;
     def.force = newtons;
     const flr_result result = flr_guard_create(&def, &w.guard, error);

@@ -7,6 +7,8 @@
 
 #include "feeler/base.h"
 
+#define DEVICE_FARTHEST 1e4 /* metres: a sample from beyond is no pose of a hand */
+
 struct flr_device {
     const flr_device_driver *driver;
     void *state;
@@ -90,7 +92,8 @@ bool flr_device_read(flr_device *device, int64_t now_ns, flr_device_sample *samp
     if (!device->driver->read(device->state, now_ns, &got)) return false;
     bool twist_fine = !got.has_twist || (flr_vec3_is_finite(got.twist.angular) &&
                                          flr_vec3_is_finite(got.twist.linear));
-    if (!flr_pose_is_valid(got.T_base_grip) || !twist_fine) {
+    if (!flr_pose_is_valid(got.T_base_grip) || !twist_fine ||
+        !(flr_vec3_length(got.T_base_grip.p) < DEVICE_FARTHEST)) {
         atomic_fetch_add_explicit(&device->bad_samples, 1, memory_order_relaxed);
         return false;
     }

@@ -191,6 +191,57 @@ static void cable_pulled(const arm_case *c)
     flr_device_close(device);
 }
 
+/* Whatever the library says about the hand: what is read is a pose, no force is beyond the limit, and afterwards it works again. */
+static void lies(const arm_case *c)
+{
+    enum { WELL, NO_NUMBER, ENDLESS, FAR, NO_TURN, NO_SPEED, JUMPS, KINDS };
+    stub_arm *arm = stub_of(c->file);
+    flr_device *device = open_one(c->text);
+    newest(device);
+    flr_guard *guard = guard_of(device);
+    for (int kind = WELL; kind < KINDS; kind++) {
+        set(arm->position, c->up, 0.03 / c->unit);
+        set(arm->velocity, c->up, 0);
+        arm->turn = 0;
+        newest(device);
+        for (int i = 0; along(arm->force, c->right) <= 0.5;
+             i++) { // it is felt, also after what came before
+            push(device, guard, (flr_wrench){.force = {1, 0, 0}}, 1);
+            assert_lt(i, 300000);
+        }
+        if (kind == NO_NUMBER) set(arm->position, c->up, NAN);
+        if (kind == ENDLESS) set(arm->position, c->up, INFINITY);
+        if (kind == FAR) set(arm->position, c->up, 1e300);
+        if (kind == NO_TURN) arm->turn = NAN;
+        if (kind == NO_SPEED) set(arm->velocity, c->up, NAN);
+        const int frames = arm->frames;
+        for (int i = 0; arm->frames < frames + 40; i++, nap()) {
+            assert_lt(i, 300000);
+            if (kind == JUMPS) set(arm->position, c->up, (i % 2 ? 0.05 : -0.05) / c->unit);
+            flr_device_sample s = {.number = 0};
+            const int64_t now = flr_clock_ns(flr_env_real());
+            const bool fresh = flr_device_read(device, now, &s);
+            if (fresh) {
+                assert_true(flr_vec3_is_finite(s.T_base_grip.p) &&
+                            flr_vec3_length(s.T_base_grip.p) < 1e4);
+                assert_eq(flr_quat_angle(s.T_base_grip.q, s.T_base_grip.q), 0);
+                assert_true(flr_vec3_is_finite(s.twist.linear));
+            }
+            const flr_guard_input in = {.wrench.force.x = 100,
+                                        .now_ns = now,
+                                        .data_fresh = true,
+                                        .input_fresh = fresh,
+                                        .held = true};
+            flr_guard_step(guard, &in, NULL);
+            assert_true(fabs(along(arm->force, c->right)) <= c->force + 1e-9);
+        }
+    }
+    set(arm->position, c->up, 0.03 / c->unit);
+    arm->turn = 0;
+    flr_guard_destroy(guard);
+    flr_device_close(device);
+}
+
 static void refused(const char *text, flr_result code, const char *part)
 {
     flr_device *device = NULL;
@@ -215,6 +266,7 @@ static void openhaptics(void **state)
     (void)state;
     works(&openhaptics_case);
     cable_pulled(&openhaptics_case);
+    lies(&openhaptics_case);
     char left[300];
     snprintf(left, sizeof left, "%s,device=Left,force=2", hd);
     flr_device *device = open_one(left);
@@ -257,6 +309,7 @@ static void forcedimension(void **state)
     (void)state;
     works(&forcedimension_case);
     cable_pulled(&forcedimension_case);
+    lies(&forcedimension_case);
     // an older library: no torque, no angular velocity
     flr_device *device = open_one("forcedimension:library=" STUBS "stub_dhd_plain.so,force=12");
     assert_eq(flr_device_get_info(device)->torque, 0);

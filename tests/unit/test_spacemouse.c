@@ -218,6 +218,22 @@ static void garbage(void **state)
     wait_for(device, 0, moves, &s);
     assert_vec(s.twist.linear, 0.1, 0, 0);
 
+    // a flood of pushes far beyond all counts, to and fro: the hand is no faster than at full displacement
+    flr_vec3 before = s.T_base_grip.p;
+    int64_t now = s.time_ns;
+    for (int i = 0; i < 2000; i++) {
+        const int most = i % 2 ? 10000 : -10000;
+        fake_motion(f, most, -most, most, -most, most, -most);
+        if (i % 10) continue;
+        now += 1000000;
+        if (!flr_device_read(device, now, &s)) continue;
+        assert_true(flr_vec3_is_finite(s.T_base_grip.p));
+        assert_le(flr_vec3_distance(s.T_base_grip.p, before), 0.1 * sqrt(3) * 1e-3 + 1e-9);
+        before = s.T_base_grip.p;
+    }
+    fake_motion(f, 0, 0, 0, 0, 0, 0);
+    wait_for(device, now, rests, &s);
+
     // who sends nothing but garbage is not spacenavd: dropped, tried again
     unsigned char junk[4096];
     for (size_t i = 0; i < sizeof junk; i++)

@@ -174,6 +174,7 @@ await step('a SpaceMouse at the page, by WebHID: pushed down, the selected part 
     Object.defineProperty(navigator, 'hid', { value: Object.assign(new EventTarget(), { getDevices: async () => [device], requestDevice: async () => [device] }) });
     // a cap that is pushed reports again and again, until it is unplugged
     let reports = 0;
+    window.report = (reportId, data) => device.dispatchEvent(Object.assign(new Event('inputreport'), { reportId, data }));
     window.push = (...counts) => {
       const data = new DataView(new ArrayBuffer(2 * counts.length));
       counts.forEach((value, k) => data.setInt16(2 * k, value, true));
@@ -201,6 +202,24 @@ await step('a SpaceMouse at the page, by WebHID: pushed down, the selected part 
     const touching = await top();
     check(touching[2] < before[2] - 0.05 && touching[2] > 0.29 && Math.abs(touching[0] - before[0]) < 0.03, `straight down to the base: ${touching}`);
     check((await page.evaluate(() => window.rumbles[0])).strongMagnitude >= 0.5, 'the first touch is strong');
+    // reports that are too short, unknown, beyond all counts or far too many: the part goes no faster than a full push drags it, and into nothing
+    const trail = await page.evaluate(async () => {
+      const seen = [];
+      for (let i = 0; i < 40; i++) {
+        for (let k = 0; k < 100; k++) {
+          const data = new DataView(new ArrayBuffer((i * k) % 14));
+          for (let at = 0; at < data.byteLength; at++) data.setUint8(at, (i * 131 + k * 71 + at * 37) & 255);
+          window.report((i + k) % 5, data);
+        }
+        await new Promise((done) => setTimeout(done, 20));
+        seen.push({ p: window.feeler.parts.find((part) => part.name === 'top').pose.p, frame: window.feeler.state.frame });
+      }
+      return seen;
+    });
+    for (let i = 1; i < trail.length; i++) {
+      const way = Math.hypot(...trail[i].p.map((value, k) => value - trail[i - 1].p[k]));
+      check(way <= 0.1 + 0.003 * (trail[i].frame - trail[i - 1].frame) && trail[i].p[2] > 0.29, `the part jumped by ${way} m to ${trail[i].p}`);
+    }
     // unplugged while it was pushed: nothing goes on by itself
     await page.evaluate(() => window.lost());
     await until(page, () => window.feeler.holding === 4294967295, 'it is let go');
