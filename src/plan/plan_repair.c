@@ -19,7 +19,8 @@ size_t flr_plan_follow(flr_plan_worker *w, const flr_pose *poses, size_t count, 
         const double before = flr_plan_apart(s, tree->nodes[node].T, poses[next]);
         const uint32_t kept = tree->count;
         bool there;
-        const uint32_t end = flr_plan_extend(w, tree, node, poses[next], INFINITY, &there);
+        const uint32_t end =
+            flr_plan_extend(w, tree, node, poses[next], INFINITY, 1e-3 * s->size, &there);
         const double after = flr_plan_apart(s, tree->nodes[end].T, poses[next]);
         const bool last = next + 1 == count;
         if (there || (!last && after < 0.02 * s->size && after < 0.5 * before)) {

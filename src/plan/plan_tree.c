@@ -223,10 +223,10 @@ static flr_plan_stop try_exactly(void *context, const flr_plan_motion *motion)
 }
 
 uint32_t flr_plan_extend(flr_plan_worker *w, flr_plan_tree *tree, uint32_t node, flr_pose target,
-                         double max_travel, bool *there)
+                         double max_travel, double least, bool *there)
 {
-    const uint32_t end = flr_plan_extend_by(w->space, tree, node, target, max_travel,
-                                            1e-3 * w->space->size, try_exactly, w, there);
+    const uint32_t end =
+        flr_plan_extend_by(w->space, tree, node, target, max_travel, least, try_exactly, w, there);
     if (end != FLR_NONE) return end;
     w->no_memory = true;
     return node;

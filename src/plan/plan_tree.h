@@ -57,9 +57,14 @@ typedef struct flr_plan_freedom {
     flr_plan_twist
         slips[FLR_PLAN_MAX_TWISTS]; /* [slip_count]: motions along the surfaces, freest first */
     uint32_t slip_count;
+    flr_plan_twist axes
+        [6]; /* of all motions: independent of each other, by how little they press on the contacts */
+    double presses[6];       /* 0 … 1: how much these do, as a share of the last */
     flr_plan_twist centring; /* brings the body into the middle of its play */
     bool centred;            /* there is such a motion */
     double play;             /* metres: mean distance of the contacts */
+    flr_vec3 from_middle;    /* centre of the contacts, from that of the body, world */
+    double arm;              /* metres: how far the contacts are from their centre */
 } flr_plan_freedom;
 
 enum { FLR_PLAN_MAX_QUEUE = 256 };
@@ -123,18 +128,28 @@ flr_plan_motion flr_plan_leave(const flr_plan_space *space, flr_pose T, flr_vec3
 flr_vec3 flr_plan_direction(uint32_t i);
 enum { FLR_PLAN_DIRECTIONS = 26 };
 
-/* From a node towards a pose, at most `max_travel`, sliding along what is in the way. Returns the last node reached;
- * `*there`: it is that pose. */
+/* From a node towards a pose, at most `max_travel`, sliding along what is in the way; what is shorter than `least` is no
+ * move. Returns the last node reached; `*there`: it is that pose. */
 uint32_t flr_plan_extend(flr_plan_worker *worker, flr_plan_tree *tree, uint32_t node,
-                         flr_pose target, double max_travel, bool *there);
+                         flr_pose target, double max_travel, double least, bool *there);
 
-/* The same by any check of a motion; what is shorter than `least` is no move. FLR_NONE: no memory. */
+/* The same by any check of a motion. FLR_NONE: no memory. */
 typedef flr_plan_stop (*flr_plan_trial)(void *context, const flr_plan_motion *motion);
 uint32_t flr_plan_extend_by(const flr_plan_space *space, flr_plan_tree *tree, uint32_t node,
                             flr_pose target, double max_travel, double least, flr_plan_trial trial,
                             void *context, bool *there);
 
 flr_plan_freedom flr_plan_look_around(flr_plan_worker *worker, flr_pose T);
+/* The product of two motions, as the contacts see them: of speeds at their centre, and of turns by their arm. */
+double flr_plan_alike(const flr_plan_freedom *freedom, flr_plan_twist a, flr_plan_twist b);
+/* The motion like `by`, and as fast, that gives way to the contacts. */
+flr_plan_twist flr_plan_go_on(const flr_plan_freedom *freedom, flr_plan_twist by);
+
+/* Into the middle of the play, as far as that is free. Returns the node there. */
+uint32_t flr_plan_centre(flr_plan_worker *worker, uint32_t node, const flr_plan_freedom *freedom);
+/* Follows a motion that slips at a node until it is stopped, and queues what a turn passes. Returns the last node. */
+uint32_t flr_plan_follow_slip(flr_plan_worker *worker, uint32_t legs, uint32_t node,
+                              const flr_plan_freedom *freedom, flr_plan_twist by);
 
 /* The pose after a motion of the body about its centre. */
 flr_pose flr_plan_displace(const flr_plan_space *space, flr_pose T, flr_plan_twist by);
@@ -145,6 +160,8 @@ flr_plan_twist flr_plan_push(const flr_plan_space *space, flr_vec3 point, flr_ve
 
 /* Straight moves along axes from the start. What they reach is queued for guided moves. */
 void flr_plan_straight(flr_plan_worker *worker);
+/* A node from which guided moves are tried later, unless it is near one that is queued already. */
+void flr_plan_enqueue(flr_plan_worker *worker, uint32_t node, uint32_t legs);
 /* A node from which guided moves are tried next. */
 void flr_plan_queue_first(flr_plan_worker *worker, uint32_t node);
 /* All moves from the next pose of the queue: along axes, and what the contacts allow. False: there is none. */

@@ -235,6 +235,73 @@ static void turn_through_window(void **state)
     flr_fit_destroy(bar);
 }
 
+/* ---- rails ---- */
+
+enum { ARC_PIECES = 12, SECTIONS = 2 * (ARC_PIECES + 2) };
+
+/* A bar of 10 x 10 mm that is straight in the middle and bends upwards at both ends, by 80 degrees with a radius of 40 mm. */
+static flr_fit *bent_bar(void)
+{
+    flr_vec3 v[4 * SECTIONS];
+    flr_triangle t[8 * (SECTIONS - 1) + 4];
+    uint32_t count = 0;
+    for (int i = 0; i < SECTIONS; i++) {
+        const int side = i < SECTIONS / 2 ? -1 : 1,
+                  from_middle = side > 0 ? i - SECTIONS / 2 : SECTIONS / 2 - 1 - i;
+        const double angle = 1.3962634 * fmin(from_middle, ARC_PIECES) / ARC_PIECES,
+                     beyond = from_middle > ARC_PIECES ? 0.03 : 0;
+        for (int k = 0; k < 4; k++) {
+            const double y = k & 1 ? 0.005 : -0.005, out = k & 2 ? 0.005 : -0.005, r = 0.04 + out;
+            v[4 * i + k] = flr_vec3_make(side * (0.03 + r * sin(angle) + beyond * cos(angle)), y,
+                                         0.04 - r * cos(angle) + beyond * sin(angle));
+        }
+    }
+    static const uint32_t around[4] = {0, 1, 3, 2};
+    for (uint32_t i = 0; i + 1 < SECTIONS; i++)
+        for (int k = 0; k < 4; k++) {
+            const uint32_t a = 4 * i + around[k], b = 4 * i + around[(k + 1) % 4];
+            t[count++] = (flr_triangle){{a, b, a + 4}};
+            t[count++] = (flr_triangle){{b, b + 4, a + 4}};
+        }
+    const uint32_t last = 4 * (SECTIONS - 1);
+    t[count++] = (flr_triangle){{0, 3, 1}}, t[count++] = (flr_triangle){{0, 2, 3}};
+    t[count++] = (flr_triangle){{last, last + 1, last + 3}};
+    t[count++] = (flr_triangle){{last, last + 3, last + 2}};
+    flr_mesh_def def = flr_default_mesh_def();
+    def.vertices = v, def.vertex_count = 4 * SECTIONS;
+    def.triangles = t, def.triangle_count = count;
+    flr_mesh *mesh;
+    flr_fit *fit;
+    flr_error error;
+    assert_ok(flr_mesh_create(&def, &mesh, &error), error);
+    assert_ok(flr_fit_build(mesh, NULL, &fit, &error), error);
+    flr_mesh_destroy(mesh);
+    return fit;
+}
+
+/* A ring with a long arm follows the bends of the bar that it is on, without a random search. */
+static void ring_on_a_bent_bar(void **state)
+{
+    (void)state;
+    solid ring = {.boxes = 0};
+    add_box(&ring, -0.004, 0.004, -0.009, -0.006, -0.009, 0.009);
+    add_box(&ring, -0.004, 0.004, 0.006, 0.009, -0.009, 0.009);
+    add_box(&ring, -0.004, 0.004, -0.006, 0.006, -0.009, -0.006);
+    add_box(&ring, -0.004, 0.004, -0.006, 0.006, 0.006, 0.009);
+    add_box(&ring, -0.004, 0.004, -0.150, -0.009, -0.004, 0.004);
+    flr_fit *bar = bent_bar(), *arm = fit_of(&ring);
+    const flr_plan_part moving = {arm, flr_pose_identity()}, stands = {bar, flr_pose_identity()};
+    flr_plan_def def = def_of(&moving, &stands, 1, 0.0002);
+    flr_plan_search search = short_search(600);
+    search.quick = true;
+    flr_plan_result r = find_path(&def, &search);
+    assert_true(r.poses && r.method == FLR_PLAN_LEGS);
+    check_again(&def, &r);
+    flr_plan_result_free(&r);
+    flr_fit_destroy(bar);
+    flr_fit_destroy(arm);
+}
+
 static bool stop_now(void *context, const flr_plan_progress *now)
 {
     assert_true(now->seconds >= 0 && now->reached >= 0);
@@ -361,6 +428,7 @@ int main(void)
         cmocka_unit_test(turn_through_window),
         cmocka_unit_test(nominal_fits_come_out),
         cmocka_unit_test(stops_when_asked),
+        cmocka_unit_test(ring_on_a_bent_bar),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
