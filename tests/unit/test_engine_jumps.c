@@ -18,8 +18,7 @@ static flr_vec3 anywhere(flr_test_random *random, int frame)
 {
     (void)frame;
     const double r = 0.5;
-    return flr_vec3_make(flr_test_random_range(random, -r, r),
-                         flr_test_random_range(random, -r, r),
+    return flr_vec3_make(flr_test_random_range(random, -r, r), flr_test_random_range(random, -r, r),
                          flr_test_random_range(random, -r, r));
 }
 
@@ -54,9 +53,10 @@ static void lies(place_fn place, int engine, const char *name)
         if (fabs(now.x) < 0.09 && fabs(now.y) < 0.05) lowest = fmin(lowest, now.z);
         before = now;
     }
-    print_message("%s, engine %d: %.2f mm in a frame at most, the block's middle %.2f mm above the plate at "
-                  "least\n",
-                  name, engine, 1e3 * fastest, 1e3 * lowest);
+    print_message(
+        "%s, engine %d: %.2f mm in a frame at most, the block's middle %.2f mm above the plate at "
+        "least\n",
+        name, engine, 1e3 * fastest, 1e3 * lowest);
     /* the spring between hand and part is stretched by half a voxel at most: the part follows, and is nowhere at once */
     assert_lt(fastest, 0.02);
     if (place == below) assert_gt(lowest, 0.01 - 1e-4);
