@@ -19,6 +19,7 @@ import { GapMap } from './gap_map.ts';
 import { Gizmo } from './gizmo.ts';
 import { PageHand } from './hand.ts';
 import { Joints } from './joints.ts';
+import { KeyPointer } from './key_pointer.ts';
 import { keyboard } from './keys.ts';
 import { StateRate } from './latency.ts';
 import { Loader } from './loader.ts';
@@ -101,6 +102,7 @@ async function main(): Promise<void> {
   });
   const pointing = new Pointing(canvas, stage, eye, picker, hand);
   const dragging = new Dragging(canvas, model, stage, eye, picker, hand, () => gizmo.hot || measuring.on || notes.on || placement.on || joints.on || stage.explode > 0);
+  const key_pointer = new KeyPointer(canvas, picker, (part) => model.parts.get(part)?.name || t('part {0}', part));
   const overlays = new Overlays(model, stage, eye);
   const proxies = new Proxies(model, stage, eye);
   const workspace = new Workspace(model, stage, eye, notices);
@@ -174,6 +176,7 @@ async function main(): Promise<void> {
       if (notes.on) notices.toast('Click where the note belongs. Press Esc to cancel.');
     },
     isolate: () => panels.isolate(),
+    key_pointer: () => key_pointer.toggle(),
     open: () => files.open(),
     plots: () => technical.toggle_plots(),
     panel: () => {
@@ -194,6 +197,7 @@ async function main(): Promise<void> {
       notes.toggle(false);
       pointing.end();
       dragging.end();
+      key_pointer.toggle(false);
     },
     tool: () => {
       pointing.end();
@@ -221,7 +225,7 @@ async function main(): Promise<void> {
     tour.begin();
   });
   by_id('retry').addEventListener('click', () => connection.retry());
-  keyboard(dragging, actions);
+  keyboard(dragging, key_pointer, actions);
   keep_opened_in_view(by_id('panel'));
 
   const technical = new Technical(model, () => resize());

@@ -2,11 +2,11 @@
 // A SpaceMouse is simulated by its server spacenavd; an arm with force feedback by a stub of its vendor's library.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { find_chromium, frames, launch, new_page, open_page, until } from './browser.mjs';
 import { cube_stl } from './scene.mjs';
-import { serve_scene } from './serve.mjs';
+import { demo, serve_scene } from './serve.mjs';
 
 const option = (name) => (process.argv.includes(name) ? process.argv[process.argv.indexOf(name) + 1] : null);
 const feeler = resolve(option('--feeler') ?? '../build/feeler');
@@ -166,29 +166,32 @@ if (arm) await step('an arm: its workspace is drawn, and the rate of the loop is
   }
 });
 
+/** a SpaceMouse and a gamepad, as the browser would show them */
+function cap() {
+  const device = Object.assign(new EventTarget(), { opened: false, productName: 'SpaceMouse Compact', open: async () => (device.opened = true) });
+  Object.defineProperty(navigator, 'hid', { value: Object.assign(new EventTarget(), { getDevices: async () => [device], requestDevice: async () => [device] }) });
+  // a cap that is pushed reports again and again, until it is unplugged
+  let reports = 0;
+  window.report = (reportId, data) => device.dispatchEvent(Object.assign(new Event('inputreport'), { reportId, data }));
+  window.push = (...counts) => {
+    const data = new DataView(new ArrayBuffer(2 * counts.length));
+    counts.forEach((value, k) => data.setInt16(2 * k, value, true));
+    clearInterval(reports);
+    reports = setInterval(() => device.dispatchEvent(Object.assign(new Event('inputreport'), { reportId: 1, data })), 20);
+  };
+  window.lost = () => {
+    clearInterval(reports);
+    navigator.hid.dispatchEvent(new Event('disconnect'));
+  };
+  window.rumbles = [];
+  const pad = { connected: true, buttons: [], axes: [], vibrationActuator: { playEffect: async (kind, effect) => window.rumbles.push({ kind, ...effect }) } };
+  navigator.getGamepads = () => [pad];
+}
+
 await step('a SpaceMouse at the page, by WebHID: pushed down, the selected part touches, and a gamepad rumbles', async () => {
   const shown = await serve_scene(feeler, write);
   page = await new_page(browser, { viewport: { width: 1120, height: 640 } });
-  await page.addInitScript(() => {
-    const device = Object.assign(new EventTarget(), { opened: false, productName: 'SpaceMouse Compact', open: async () => (device.opened = true) });
-    Object.defineProperty(navigator, 'hid', { value: Object.assign(new EventTarget(), { getDevices: async () => [device], requestDevice: async () => [device] }) });
-    // a cap that is pushed reports again and again, until it is unplugged
-    let reports = 0;
-    window.report = (reportId, data) => device.dispatchEvent(Object.assign(new Event('inputreport'), { reportId, data }));
-    window.push = (...counts) => {
-      const data = new DataView(new ArrayBuffer(2 * counts.length));
-      counts.forEach((value, k) => data.setInt16(2 * k, value, true));
-      clearInterval(reports);
-      reports = setInterval(() => device.dispatchEvent(Object.assign(new Event('inputreport'), { reportId: 1, data })), 20);
-    };
-    window.lost = () => {
-      clearInterval(reports);
-      navigator.hid.dispatchEvent(new Event('disconnect'));
-    };
-    window.rumbles = [];
-    const pad = { connected: true, buttons: [], axes: [], vibrationActuator: { playEffect: async (kind, effect) => window.rumbles.push({ kind, ...effect }) } };
-    navigator.getGamepads = () => [pad];
-  });
+  await page.addInitScript(cap);
   try {
     await page.goto(`${shown.url}?quality=low`);
     await until(page, () => window.feeler?.connected && window.feeler.loaded && window.feeler.parts.every((part) => part.ready), 'the scene is shown');
@@ -223,6 +226,28 @@ await step('a SpaceMouse at the page, by WebHID: pushed down, the selected part 
     // unplugged while it was pushed: nothing goes on by itself
     await page.evaluate(() => window.lost());
     await until(page, () => window.feeler.holding === 4294967295, 'it is let go');
+  } finally {
+    await page.close();
+    await shown.close();
+  }
+});
+
+await step('from feeler demo to the first felt contact', async () => {
+  const began = performance.now();
+  const shown = await demo(feeler, 'bay');
+  page = await new_page(browser, { viewport: { width: 1120, height: 640 } });
+  await page.addInitScript(cap);
+  try {
+    await page.goto(`${shown.url}?quality=low`);
+    await until(page, () => window.feeler?.connected && window.feeler.loaded && window.feeler.parts.every((part) => part.ready), 'the demo is shown');
+    await page.locator('#connect-spacemouse').evaluate((button) => button.click());
+    await until(page, () => /SpaceMouse/.test(document.getElementById('spacemouse-hint').textContent), 'it is connected');
+    await page.locator('#parts .part-pick', { hasText: 'pump' }).click();
+    await page.evaluate(() => window.push(0, 0, 350, 0, 0, 0));
+    await until(page, () => window.feeler.contacts > 0 && window.rumbles.length > 0, 'the pump touches, and that is felt');
+    const seconds = (performance.now() - began) / 1000, busy = loadavg()[0] > availableParallelism();
+    console.log(`    ${seconds.toFixed(1)} s from the command to the first felt contact, load ${loadavg()[0].toFixed(1)} on ${availableParallelism()} processors`);
+    check(busy || seconds <= 30, `it took ${seconds} s on a machine with nothing else to do`);
   } finally {
     await page.close();
     await shown.close();

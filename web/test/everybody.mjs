@@ -136,6 +136,57 @@ await step('a part is moved with the keyboard alone', async () => {
   await until(page, (z) => Math.abs(window.feeler.parts.find((part) => part.name === 'pump').pose.p[2] - z) < 1e-6, 'undone', before[2]);
 });
 
+await step('everything in the view is picked with the keyboard: a part, a face, a grab', async () => {
+  const key = (name) => page.keyboard.press(name);
+  /** leads the keyboard's pointer to a place of the page, by as few keys as a person would */
+  const lead = async (x, y) => {
+    const box = await page.evaluate(() => document.getElementById('key-pointer').getBoundingClientRect().toJSON());
+    for (const [ways, by] of [[['ArrowLeft', 'ArrowRight'], x - box.x], [['ArrowUp', 'ArrowDown'], y - box.y]]) {
+      const way = ways[by > 0 ? 1 : 0];
+      let left = Math.abs(Math.round(by));
+      for (const [step, name] of [[60, `Shift+${way}`], [12, way], [1, `Control+${way}`]]) for (; left >= step; left -= step) await key(name);
+    }
+  };
+  await page.locator('#view').focus();
+  await key('Escape');
+  await key('k');
+  const shown = () => page.evaluate(() => !document.getElementById('key-pointer').hidden);
+  check(await shown(), 'K shows the pointer');
+  // a part is named, and chosen
+  const bay = (await part_of(page, 'bay')).part;
+  const place = await find_part(page, 'bay').catch(() => page.evaluate((part) => {
+    for (let y = 100; y < innerHeight - 100; y += 20) for (let x = 20; x < 800; x += 20) if (document.elementFromPoint(x, y)?.id === 'view' && window.feeler.pick(x, y)?.part === part) return { x, y };
+    return null;
+  }, bay));
+  await lead(place.x, place.y);
+  await until(page, () => document.getElementById('key-pointer-says').textContent === 'bay', 'it says what is there');
+  await key('Enter');
+  await until(page, (part) => window.feeler.selected === part, 'Enter selects it', bay);
+  // a face is measured
+  await key('d');
+  await key('Enter');
+  await until(page, () => window.feeler.measurements.length === 1 && window.feeler.measurements[0], 'Enter picks a place to measure');
+  await key('Escape');
+  check(!(await shown()), 'Esc hides the pointer');
+  await page.locator('#measure-clear').click();
+  // a part is grabbed, moved, let go
+  await page.locator('#view').focus();
+  await key('k');
+  const pump = await find_part(page, 'pump'), before = (await part_of(page, 'pump')).pose.p;
+  await lead(Math.round(pump.x), Math.round(pump.y));
+  await key('e');
+  await until(page, () => window.feeler.holding !== 4294967295 && window.feeler.state.hands[window.feeler.hand].held === window.feeler.holding, 'E grabs');
+  for (let i = 0; i < 4; i++) await key('ArrowUp');
+  await until(page, (p) => Math.hypot(...window.feeler.parts.find((part) => part.name === 'pump').pose.p.map((value, k) => value - p[k])) > 0.003, 'arrows move it', before);
+  await shot('key-pointer');
+  await key('e');
+  await until(page, () => window.feeler.holding === 4294967295, 'E lets go');
+  await audit('keyboard pointer');
+  await key('k');
+  await key('u');
+  await until(page, (z) => Math.abs(window.feeler.parts.find((part) => part.name === 'pump').pose.p[2] - z) < 1e-6, 'undone', before[2]);
+});
+
 await step('who wants less motion sees none', async () => {
   await page.emulateMedia({ reducedMotion: 'reduce' });
   const moving = await page.evaluate(() => {
