@@ -225,14 +225,14 @@ static void print_overlap(const flr_engine *e, const flr_part_entry *part, uint3
         rounded = round(rounded / unit) * unit;
     }
     if (rounded > 0)
-        snprintf(text, sizeof text, "%.80s stands up to %s deep in %.80s", part->name,
+        snprintf(text, sizeof text, "%.80s is up to %s deep inside %.80s", part->name,
                  flr_size_print(rounded, depth), other ? other->name : "another part");
     else
         snprintf(text, sizeof text, "the surfaces of %.80s and %.80s meet", part->name,
                  other ? other->name : "another part");
     if (more > 0)
         snprintf(others, sizeof others, ", and %u more %s inside others", more,
-                 flr_noun(more, "part stands", "parts stand"));
+                 flr_noun(more, "part is", "parts are"));
     char limit[FLR_SIZE_TEXT_SIZE];
     if (e->kind == FLR_ENGINE_EXACT) {
         snprintf(sentence, FLR_ERROR_MESSAGE_SIZE,
@@ -242,9 +242,9 @@ static void print_overlap(const flr_engine *e, const flr_part_entry *part, uint3
         return;
     }
     snprintf(sentence, FLR_ERROR_MESSAGE_SIZE,
-             "%.280s%.60s: what is inside is pushed out or let through, not held back, until it is "
-             "free. "
-             "Move it clear before you trust what you feel, or correct its place in the scene",
+             "%.280s%.60s: it is pushed out or let through, and contact forces mean little until "
+             "the parts are apart. Move it clear first, correct its position, or use the exact "
+             "engine",
              text, others);
 }
 

@@ -31,8 +31,8 @@ static void what_stands_inside_is_told(void **state)
     put(&s, (flr_vec3){0, 0, 0.004});
     assert_true(warned(&s, &event));
     assert_part_equal(event.part, s.block);
-    assert_non_null(strstr(event.sentence, "block stands up to"));
-    assert_non_null(strstr(event.sentence, "deep in plate"));
+    assert_non_null(strstr(event.sentence, "block is up to"));
+    assert_non_null(strstr(event.sentence, "deep inside plate"));
     assert_non_null(strstr(event.sentence, "pushed out or let through"));
     double depth = strtod(strstr(event.sentence, "up to ") + 6, NULL);
     assert_le(fabs(depth - 6), 2); /* of points in voxels of 2 mm */
@@ -83,7 +83,7 @@ static void one_that_is_wholly_inside_is_told(void **state)
     flr_test_engine_pass(&s, 60);
     assert_true(warned(&s, &event));
     assert_non_null(strstr(event.sentence, "ball"));
-    assert_non_null(strstr(event.sentence, "and 1 more part stands inside others"));
+    assert_non_null(strstr(event.sentence, "and 1 more part is inside others"));
     flr_test_engine_free(&s);
 }
 

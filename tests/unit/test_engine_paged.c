@@ -352,8 +352,8 @@ static void what_stands_inside_is_told(void **state)
     assert_null(said_at(125));
     const char *said = said_at(0);
     assert_non_null(said);
-    assert_non_null(strstr(said, "tool stands up to "));
-    assert_non_null(strstr(said, " deep in plate"));
+    assert_non_null(strstr(said, "tool is up to "));
+    assert_non_null(strstr(said, " deep inside plate"));
     assert_gt(strtod(strstr(said, "up to ") + 6, NULL), 40); /* mm; 50 from the nearest side */
     /* a part that only just reaches into it, so that the directory does not know */
     said = said_at(120);

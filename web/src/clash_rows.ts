@@ -24,12 +24,12 @@ export function amount(pair: Pick<clash_pair, 'state' | 'depth' | 'distance'>, u
 
 /** "2 overlaps, 1 contact, 3 closer than 1.00 mm" */
 export function summary(found: Pick<message_clashes, 'overlaps' | 'contacts' | 'near' | 'clearance'>, unit: string): string {
-  const count = (n: number, one: string, many: string) => (n ? `${n} ${n === 1 ? one : many}` : '');
+  const count = (n: number, one: string, many: string) => (n === 0 ? '' : n === 1 ? t(one) : t(many, n));
   const words = [
-    count(found.overlaps, 'overlap', 'overlaps'), count(found.contacts, 'contact', 'contacts'),
+    count(found.overlaps, '1 overlap', '{0} overlaps'), count(found.contacts, '1 contact', '{0} contacts'),
     found.near ? t('{0} closer than {1}', found.near, length(found.clearance, unit)) : '',
   ].filter(Boolean);
-  return words.length ? words.join(', ') : t('no clashes');
+  return words.length ? words.join(', ') : t('No clashes');
 }
 
 /** metres out of what somebody typed: "1", "0,5 mm", "1/16 in" is not one; null: no length */

@@ -44,7 +44,7 @@ export class GapMap {
   private turn = 0; // answers to what was asked before do not count
 
   constructor(private readonly model: Model, private readonly stage: Stage, private readonly notices: Notices, private readonly chosen: () => number[]) {
-    by_id('gaps').append(this.note, h('label', { class: 'field' }, h('span', {}, 'Colour up to'), this.field, h('span', { class: 'unit' }, model.unit)),
+    by_id('gaps').append(this.note, h('label', { class: 'field' }, h('span', {}, 'Colour up to'), h('span', { class: 'row' }, this.field, h('span', { class: 'unit' }, model.unit))),
       h('div', { class: 'row end' }, this.clear, this.button));
     this.button.addEventListener('click', () => this.show());
     this.clear.addEventListener('click', () => this.drop());

@@ -187,7 +187,10 @@ async function main(): Promise<void> {
     help: () => {
       const help = by_id<HTMLDialogElement>('help');
       if (help.open) help.close();
-      else help.showModal();
+      else {
+        help.showModal();
+        help.scrollTop = 0; // the focus goes to the buttons below
+      }
     },
     let_go: () => {
       if (model.replaying) recordings.end();
@@ -217,7 +220,7 @@ async function main(): Promise<void> {
   const views = [['front', 'Front'], ['right', 'Right'], ['top', 'Top'], ['iso', 'Oblique']] as const;
   by_id('show').append(
     h('div', { class: 'row wrap', id: 'views', role: 'group', 'aria-label': 'Views' }, ...views.map(([from, name]) => h('button', { type: 'button', class: 'quiet', onclick: () => actions.view(from) }, name))),
-    toggle('Gizmo turns', false, () => actions.gizmo_mode(), 'gizmo-turns'), toggle('Plots', false, () => actions.plots(), 'show-plots'),
+    toggle('Gizmo rotates', false, () => actions.gizmo_mode(), 'gizmo-turns'), toggle('Plots', false, () => actions.plots(), 'show-plots'),
     language_choice());
   by_id('help-close').addEventListener('click', () => by_id<HTMLDialogElement>('help').close());
   by_id('help-tour').addEventListener('click', () => {

@@ -342,7 +342,7 @@ export class Panels {
     this.slider.max = String(Math.max(now, exact ? 100 : LAYERS));
     if (!this.sliding && !this.slider.matches(':active')) this.slider.value = String(now);
     this.slider.disabled = !exact && onset.high >= 1; // there are no voxels yet
-    if (!this.sliding) text(this.slider_value, length(onset.value, this.model.unit));
+    if (!this.sliding) text(this.slider_value, this.slider.disabled ? '–' : length(onset.value, this.model.unit));
   }
 
   private make_row(first: message_parameter): { set: (parameter: message_parameter) => void } {

@@ -23,7 +23,7 @@ test('a pair says how much', () => {
 
 test('the summary counts what there is', () => {
   assert.equal(summary({ overlaps: 2, contacts: 1, near: 3, clearance: 0.001 }, 'mm'), '2 overlaps, 1 contact, 3 closer than 1.00 mm');
-  assert.equal(summary({ overlaps: 0, contacts: 0, near: 0, clearance: 0 }, 'mm'), 'no clashes');
+  assert.equal(summary({ overlaps: 0, contacts: 0, near: 0, clearance: 0 }, 'mm'), 'No clashes');
 });
 
 test('lengths are read with and without a unit', () => {
