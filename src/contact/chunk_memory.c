@@ -22,7 +22,6 @@ static void forget(flr_chunk_memory *m, const flr_query *q)
     m->around = q->around;
     for (uint32_t i = 0; i < m->chunk_count; i++)
         m->chunks[i] = (flr_chunk_room){.until = -1, .most = INFINITY};
-    if (m->points) memset(m->points, 0, m->point_count * sizeof *m->points);
 }
 
 /* Counts the way from here. */
@@ -32,9 +31,6 @@ static void count_anew(flr_chunk_memory *m)
         m->chunks[i].until -= (float)m->moved;
         m->chunks[i].most += (float)m->moved;
     }
-    const uint16_t way = (uint16_t)fmin(ceil(m->moved * FLR_POINT_STEPS), UINT16_MAX);
-    for (uint32_t i = 0; m->points && i < m->point_count; i++)
-        m->points[i] = (uint16_t)(m->points[i] > way ? m->points[i] - way : 0);
     m->moved = 0;
 }
 
@@ -64,17 +60,15 @@ void flr_chunk_memory_follow(flr_chunk_memory *m, const flr_query *q)
 
 /* ---- all pairs ---- */
 
-flr_chunk_memories *flr_chunk_memories_create(uint32_t chunks, uint32_t points)
+flr_chunk_memories *flr_chunk_memories_create(uint32_t chunks)
 {
     flr_chunk_memories *made = flr_prefaulted_calloc(1, sizeof *made);
     if (!made) return NULL;
     made->chunks = flr_prefaulted_calloc((size_t)chunks + 1, sizeof *made->chunks);
-    made->points = flr_prefaulted_calloc((size_t)points + 1, sizeof *made->points);
     made->capacity = chunks;
-    made->point_capacity = points;
     for (uint32_t i = FLR_CHUNK_MEMORY_SLOTS; i > 0; i--)
         made->unused[made->unused_count++] = i - 1;
-    if (made->chunks && made->points) return made;
+    if (made->chunks) return made;
     flr_chunk_memories_destroy(made);
     return NULL;
 }
@@ -83,41 +77,30 @@ void flr_chunk_memories_destroy(flr_chunk_memories *memories)
 {
     if (!memories) return;
     free(memories->chunks);
-    free(memories->points);
     free(memories);
 }
 
 /* Moves all that is in use to the beginning of the blocks. */
 static void close_up(flr_chunk_memories *all)
 {
-    all->used = all->points_used = 0;
+    all->used = 0;
     for (uint32_t i = 0; i < all->order_count; i++) {
         flr_chunk_memory *m = &all->slots[all->order[i]];
         memmove(all->chunks + all->used, m->chunks, m->chunk_count * sizeof *m->chunks);
         m->chunks = all->chunks + all->used;
         all->used += m->chunk_count;
-        if (!m->points) continue;
-        memmove(all->points + all->points_used, m->points, m->point_count * sizeof *m->points);
-        m->points = all->points + all->points_used;
-        all->points_used += m->point_count;
     }
 }
 
-uint32_t flr_chunk_memories_take(flr_chunk_memories *all, uint32_t chunks, uint32_t points)
+uint32_t flr_chunk_memories_take(flr_chunk_memories *all, uint32_t chunks)
 {
     if (!all->unused_count || chunks > all->capacity - all->live) return FLR_NO_MEMORY_SLOT;
-    if (points > all->point_capacity - all->points_live) points = 0;
-    if (chunks > all->capacity - all->used || points > all->point_capacity - all->points_used)
-        close_up(all);
+    if (chunks > all->capacity - all->used) close_up(all);
     uint32_t slot = all->unused[--all->unused_count];
-    all->slots[slot] = (flr_chunk_memory){.chunks = all->chunks + all->used,
-                                          .points = points ? all->points + all->points_used : NULL,
-                                          .chunk_count = chunks,
-                                          .point_count = points};
+    all->slots[slot] =
+        (flr_chunk_memory){.chunks = all->chunks + all->used, .chunk_count = chunks};
     all->used += chunks;
     all->live += chunks;
-    all->points_used += points;
-    all->points_live += points;
     all->order[all->order_count++] = slot;
     return slot;
 }
@@ -130,7 +113,6 @@ void flr_chunk_memories_give(flr_chunk_memories *all, uint32_t slot)
     all->order_count--;
     memmove(all->order + at, all->order + at + 1, (all->order_count - at) * sizeof *all->order);
     all->live -= all->slots[slot].chunk_count;
-    all->points_live -= all->slots[slot].point_count;
     all->slots[slot].chunks = NULL;
     all->unused[all->unused_count++] = slot;
 }

@@ -15,10 +15,6 @@ typedef struct flr_chunk_room {
     float most;  /* some point is no farther from the surface than this and `moved` */
 } flr_chunk_room;
 
-/* A point that a motion check saw above the layer comes into it no sooner than after so much way: voxels / this, from where
- * `moved` is 0. */
-#define FLR_POINT_STEPS 512.0
-
 /* Of one pair: shell, voxmap, reach and displacement are the same, or all is forgotten. */
 typedef struct flr_chunk_memory {
     bool known;    /* false: the following stands for nothing */
@@ -28,24 +24,10 @@ typedef struct flr_chunk_memory {
     flr_mat3 rotation;
     flr_vec3 centre;        /* voxels: of the shell's sphere; both at the last query */
     flr_chunk_room *chunks; /* [chunk_count] */
-    uint16_t *points;       /* [point_count], of the shell; NULL: there was no room */
-    uint32_t chunk_count, point_count;
+    uint32_t chunk_count;
 } flr_chunk_memory;
 
 struct flr_query;
-
-/* Is a point above the layer as long as nothing moves farther than `moved`? */
-static inline bool flr_chunk_memory_above(const flr_chunk_memory *memory, uint32_t point,
-                                          double moved)
-{
-    return memory->points[point] > moved * FLR_POINT_STEPS + 1;
-}
-
-/* So it is until then. */
-static inline void flr_chunk_memory_keep(flr_chunk_memory *memory, uint32_t point, double until)
-{
-    memory->points[point] = until > 0 ? (uint16_t)(until * FLR_POINT_STEPS) : 0;
-}
 
 /* At the beginning of a query: how far have the points moved since the last one? */
 void flr_chunk_memory_follow(flr_chunk_memory *memory, const struct flr_query *query);
@@ -62,16 +44,14 @@ typedef struct flr_chunk_memories {
     flr_chunk_room *chunks;  /* [capacity] */
     uint32_t capacity, used; /* up to there; … */
     uint32_t live;           /* … of them, those of slots in use */
-    uint16_t *points;        /* likewise */
-    uint32_t point_capacity, points_used, points_live;
 } flr_chunk_memories;
 
-/* For so many chunks and points of all pairs together. NULL: not enough memory. Not RT safe, as its end. */
-flr_chunk_memories *flr_chunk_memories_create(uint32_t chunks, uint32_t points);
+/* For so many chunks of all pairs together. NULL: not enough memory. Not RT safe, as its end. */
+flr_chunk_memories *flr_chunk_memories_create(uint32_t chunks);
 void flr_chunk_memories_destroy(flr_chunk_memories *memories); /* NULL allowed */
 
 /* A slot for a pair, empty; FLR_NO_MEMORY_SLOT where there is no room. RT safe, as what follows. */
-uint32_t flr_chunk_memories_take(flr_chunk_memories *memories, uint32_t chunks, uint32_t points);
+uint32_t flr_chunk_memories_take(flr_chunk_memories *memories, uint32_t chunks);
 void flr_chunk_memories_give(flr_chunk_memories *memories, uint32_t slot); /* no slot is allowed */
 /* NULL for no slot; until the next take. */
 static inline flr_chunk_memory *flr_chunk_memories_at(flr_chunk_memories *all, uint32_t slot)

@@ -113,8 +113,8 @@ static inline uint8_t mark_in(const flr_flat_field *f, uint32_t entry, int32_t x
                      ((1u << f->bits) - 1));
 }
 
-/* The marks of 2x2x2 voxels in half bytes, where marks have 4 bits: a word is a row of 8 voxels along x. */
-static inline uint32_t packed_stencil(const flr_flat_field *f, int32_t x, int32_t y, int32_t z)
+/* A word is a row of 8 voxels along x. */
+uint32_t flr_table_packed_stencil(const flr_flat_field *f, int32_t x, int32_t y, int32_t z)
 {
     const unsigned shift = (unsigned)(x & 7) * 4;
     uint32_t entry = entry_of(f, x, y, z), packed = 0;
@@ -147,7 +147,7 @@ static inline uint32_t packed_stencil(const flr_flat_field *f, int32_t x, int32_
 
 uint64_t flr_table_stencil(const flr_flat_field *f, int32_t x, int32_t y, int32_t z)
 {
-    if (f->bits == 4) return flr_table_spread(packed_stencil(f, x, y, z));
+    if (f->bits == 4) return flr_table_spread(flr_table_packed_stencil(f, x, y, z));
     uint64_t marks = 0;
     for (int i = 0; i < 8; i++) {
         int32_t cx = x + (i & 1), cy = y + (i >> 1 & 1), cz = z + (i >> 2);

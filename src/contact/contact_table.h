@@ -99,6 +99,9 @@ static inline uint64_t flr_table_spread(uint64_t halves)
 /* The marks of 2x2x2 voxels, the first of which is (x, y, z), a byte each. */
 uint64_t flr_table_stencil(const flr_flat_field *f, int32_t x, int32_t y, int32_t z);
 
+/* The same in half bytes, of a field of 4 bits. */
+uint32_t flr_table_packed_stencil(const flr_flat_field *f, int32_t x, int32_t y, int32_t z);
+
 /* Voxels from the voxel of a point to the nearest voxel of the field, at least: by the mark of the former; -1 inside. A
  * point `beyond` the grid is farther than the range in that direction, since the grid has a margin of that width. */
 static inline double flr_table_by_mark(const flr_voxmap *voxmap, uint32_t mark, double beyond)

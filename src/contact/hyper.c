@@ -454,9 +454,10 @@ static bool far_chunk(hyper_work *w)
     if (mark > FLR_MARK_INTERIOR)
         w->most_here = HYPER_SQRT3 * (mark - 1.0 + voxmap->header->offset) + w->radius;
     w->most = w->most_here < w->most ? w->most_here : w->most;
-    /* beyond the field the chunk distances know more: asked where the mark alone would bound the distance, or be remembered */
+    /* beyond the field the chunk distances know more: asked where the mark alone would bound the distance, or be remembered;
+     * and in visits, which a budget counts: it must not depend on what is remembered */
     if (w->far > voxmap->header->range &&
-        (q->memory || w->far - 1 - w->radius - q->around < w->part->least))
+        (q->memory || w->scratch->visit || w->far - 1 - w->radius - q->around < w->part->least))
         w->far = flr_larger(w->far, flr_table_by_chunks(voxmap, w->at, w->beyond));
     return flr_skip(q, w->far, w->radius, w->part);
 }

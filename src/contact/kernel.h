@@ -105,6 +105,16 @@ typedef struct flr_pick {
     uint32_t edges, faces;  /* the chunk's first points of these labels */
 } flr_pick;
 
+/* Is one of eight marks, 4 bits each, from 1 to `highest`? Each less 1, free is the most; its highest bit, or that of the sum
+ * with what is missing to 8, is set where it is above. */
+static inline bool flr_marks_any(uint32_t marks, uint32_t highest)
+{
+    const uint64_t each = UINT64_C(0x0101010101010101);
+    uint64_t bytes = (marks & 0x0F0F0F0F) | (uint64_t)(marks >> 4 & 0x0F0F0F0F) << 32;
+    uint64_t less = (bytes + 15 * each) & 15 * each;
+    return ((less + (128 - highest) * each) & 128 * each) != 128 * each;
+}
+
 /* ---- the variants ---- */
 
 typedef struct flr_kernel {

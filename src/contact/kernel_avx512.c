@@ -103,7 +103,7 @@ AVX512 static inline void hold(const flr_scan_job *job, unsigned order, __m512i 
 #define IN_ROW(vx) _mm512_and_si512(_mm512_slli_epi32(vx, 2), _mm512_set1_epi32(28))
 
 /* The smooth law: may the distance, interpolated between the 8 marks around (4 bits each), be below the force layer? Not if
- * none of them is. x, y, z: from the middles of voxels. See flr_lanes_bases(), flr_lanes_around(), flr_lanes_below(). */
+ * none of them is. x, y, z: from the middles of voxels. See flr_lanes_bases(), flr_lanes_around(), flr_marks_any(). */
 AVX512 static inline __attribute__((always_inline)) __mmask16
 look_around(const flr_scan_job *job, unsigned order, __m512 x, __m512 y, __m512 z, uint32_t *around)
 {

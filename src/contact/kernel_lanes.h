@@ -143,16 +143,6 @@ FLR_LANES uint32_t flr_lanes_around(const flr_scan_job *j, uint32_t base)
     return around;
 }
 
-/* May the interpolated distance be below the force layer? Not if none of the marks is. Each less 1, free is the most; its
- * highest bit, or that of the sum with what is missing to 8, is set where it is not below. */
-FLR_LANES bool flr_lanes_below(uint32_t around, uint32_t force_mark)
-{
-    const uint64_t each = UINT64_C(0x0101010101010101);
-    uint64_t bytes = (around & 0x0F0F0F0F) | (uint64_t)(around >> 4 & 0x0F0F0F0F) << 32;
-    uint64_t less = (bytes + 15 * each) & 15 * each;
-    return ((less + (129 - force_mark) * each) & 128 * each) != 128 * each;
-}
-
 /* 16 points, a byte each; true is all ones */
 typedef uint8_t flr_bytes __attribute__((vector_size(16)));
 
@@ -267,7 +257,8 @@ FLR_LANES void flr_lanes_sort(const flr_scan_job *given, bool displaced, const u
                 bool known = bases[i] != FLR_UNKNOWN;
                 uint32_t around = known ? flr_lanes_around(&j, bases[i]) : FLR_UNKNOWN;
                 hits->around[begin + i] = around;
-                press &= ~((uint32_t)(known && !flr_lanes_below(around, j.force_mark)) << i);
+                /* the interpolated distance is not below the force layer if no mark is */
+                press &= ~((uint32_t)(known && !flr_marks_any(around, j.force_mark - 1)) << i);
             }
         }
         if (touch && j.judged) {

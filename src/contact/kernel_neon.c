@@ -224,7 +224,7 @@ static __attribute__((noinline)) uint32_t may_press_smoothly(const flr_scan_job 
         const uint32_t k = (uint32_t)__builtin_ctz(rest);
         const bool known = bases[k] != FLR_UNKNOWN;
         around[k] = known ? flr_lanes_around(job, bases[k]) : FLR_UNKNOWN;
-        press &= ~((uint32_t)(known && !flr_lanes_below(around[k], job->force_mark)) << k);
+        press &= ~((uint32_t)(known && !flr_marks_any(around[k], job->force_mark - 1)) << k);
     }
     return press;
 }

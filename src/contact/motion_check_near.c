@@ -97,13 +97,6 @@ static bool stays_above(const flr_motion_check *m, flr_vec3 here, uint32_t mark,
     return before + 1.75 + after >= way && flr_motion_check_above(m, here, NULL) + after >= way;
 }
 
-/* A point is so high at the end of its way: before it can be in the layer, all must have moved by as much as it is high. */
-static void keep_room(const flr_motion_check *m, uint32_t point, double height)
-{
-    const double room = height / FLR_MOTION_CHECK_STEEP - m->chunk_travel;
-    flr_chunk_memory_keep(m->rooms, point, room > 0 ? m->rooms->moved + fmin(room, 1) : 0);
-}
-
 /* A motion of a few voxels: only points that begin near the layer can come into it, and those that a scan of the beginning
  * finds are few. Of them, most do not even leave their voxel. `mark` is that of the point's voxel at the beginning, or
  * UNKNOWN. True: it stays out up to the time that the motion is known to be free, and before. */
@@ -117,7 +110,6 @@ static bool advance_near(flr_motion_check *m, const flr_motion_check_point *near
         if (m->travel <= FLR_MOTION_CHECK_HOP) { /* mostly a look at where it ends does */
             bool out = then == FLR_MARK_FREE || then > m->limit;
             double height = out ? 0 : flr_motion_check_above(m, there, NULL);
-            if (m->rooms) keep_room(m, near->point, out ? least_height(m, then) : height);
             if (height >= 0) return out && stays_above(m, near->at, mark, there, then);
             if (m->planning) {
                 double before = flr_motion_check_above(m, near->at, NULL);
@@ -192,16 +184,64 @@ static void advance_bits(flr_motion_check *m, uint32_t chunk, const uint16_t *bi
     for (uint32_t word = 0; word < (points + 15) / 16; word++)
         for (uint32_t rest = bits[word]; rest; rest &= rest - 1) {
             uint32_t i = word * 16 + (uint32_t)__builtin_ctz(rest);
-            /* counted as looked at, so that the budget does not depend on what is remembered */
-            if (m->rooms && !m->exhausted &&
-                flr_chunk_memory_above(m->rooms, c->first + i, m->rooms->moved + m->chunk_travel)) {
-                flr_motion_check_spend(m);
-                continue;
-            }
             flr_motion_check_point near = {chunk, c->first + i, label_of(c, i),
                                            flr_motion_check_place(m, chunk, c->first + i)};
             if (!advance_near(m, &near, mark)) remember(m, &near);
         }
+}
+
+/* Is a place above the layer? Mostly the eight marks around tell, without interpolating. */
+static inline bool is_above(const flr_motion_check *m, flr_vec3 at)
+{
+    const flr_flat_field *f = m->pair.fields;
+    if (f->bits == 4 && m->margin < 0.999 &&
+        !flr_marks_any(flr_table_packed_stencil(f, flr_contact_stencil_base(at.x),
+                                                flr_contact_stencil_base(at.y),
+                                                flr_contact_stencil_base(at.z)),
+                       m->level))
+        return true;
+    return flr_motion_check_above(m, at, NULL) >= 0;
+}
+
+/* Do those points of a chunk that have their bits set end above the layer? Adds how many there are. */
+static bool bits_end_above(flr_motion_check *m, uint32_t chunk, const uint16_t *bits,
+                           uint64_t *looks)
+{
+    const flr_shell_chunk *c = &m->pair.shell->chunks[chunk];
+    const uint32_t points = (uint32_t)c->count[0] + c->count[1] + c->count[2];
+    for (uint32_t word = 0; word < (points + 15) / 16; word++)
+        for (uint32_t rest = bits[word]; rest; rest &= rest - 1) {
+            const uint32_t i = word * 16 + (uint32_t)__builtin_ctz(rest);
+            if (!is_above(m, place_then(m, flr_motion_check_place(m, chunk, c->first + i))))
+                return false;
+            ++*looks;
+        }
+    return true;
+}
+
+/* Do those of the outermost layer that was noted come near? */
+static bool near_matters(const flr_motion_check *m, const flr_near_notes *notes)
+{
+    return !m->level ||
+           !(least_height(m, notes->limit) >= FLR_MOTION_CHECK_STEEP * m->chunk_travel);
+}
+
+/* The usual case of a short motion over a smooth layer: all that is noted ends above it. Counts what was looked at as
+ * advance_noted() does. False: something does not, or the budget does not suffice, and nothing is counted. */
+static bool all_end_above(flr_motion_check *m, const flr_near_notes *notes)
+{
+    uint64_t looks = flr_motion_check_spent(m);
+    for (uint32_t k = 0; k < notes->count; k++) {
+        const flr_near_chunk *n = &notes->chunks[k];
+        m->chunk_travel = chunk_travel(m, &m->pair.shell->chunks[n->chunk]);
+        looks++;
+        if (!bits_end_above(m, n->chunk, n->touch, &looks) ||
+            (near_matters(m, notes) && !bits_end_above(m, n->chunk, n->near, &looks)) ||
+            (m->budget && looks > m->budget))
+            return false;
+    }
+    m->lookups += looks - flr_motion_check_spent(m);
+    return true;
 }
 
 /* All that is noted; what may come in stays in the memory, for further rounds over this motion. */
@@ -216,13 +256,9 @@ static void advance_noted(flr_motion_check *m, const flr_near_notes *notes,
         flr_motion_check_spend(m);
         m->chunk_travel = chunk_travel(m, &m->pair.shell->chunks[n->chunk]);
         advance_bits(m, n->chunk, n->touch, UNKNOWN);
-        /* do those of the outermost layer come near? */
-        if (!m->level ||
-            !(least_height(m, notes->limit) >= FLR_MOTION_CHECK_STEEP * m->chunk_travel))
-            advance_bits(m, n->chunk, n->near, notes->limit);
+        if (near_matters(m, notes)) advance_bits(m, n->chunk, n->near, notes->limit);
     }
     m->suspects = m->memory != NULL;
-    m->rooms = NULL;
 }
 
 static void advance_remembered(flr_motion_check *m, const flr_motion_check_memory *memory)
@@ -270,8 +306,10 @@ bool flr_motion_check_slowly(flr_motion_check *m, flr_contact_pair *pair, flr_po
         return true;
     }
     if (noted(notes, m, shell, voxmap, near)) {
-        flr_chunk_memory *rooms = of_pair->rooms;
-        if (m->planning && rooms && rooms->known && rooms->points) m->rooms = rooms;
+        if (m->planning && all_end_above(m, notes)) {
+            memory->known = false;
+            return true;
+        }
         advance_noted(m, notes, memory);
         return true;
     }

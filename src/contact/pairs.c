@@ -79,8 +79,7 @@ static flr_result allocate(flr_pairs *made, flr_error *error)
     uint64_t chunks = (uint64_t)REMEMBERED_OF_PART * def->parts;
     if (chunks < MIN_REMEMBERED) chunks = MIN_REMEMBERED;
     if (chunks > MAX_REMEMBERED) chunks = MAX_REMEMBERED;
-    made->memories =
-        flr_chunk_memories_create((uint32_t)chunks, REMEMBERED_POINTS * (uint32_t)chunks);
+    made->memories = flr_chunk_memories_create((uint32_t)chunks);
     made->touching = flr_prefaulted_calloc((size_t)def->pairs + 1, sizeof *made->touching);
     made->results = flr_prefaulted_calloc((size_t)def->pairs + 1, sizeof *made->results);
     made->contacts = flr_prefaulted_calloc((size_t)def->contacts + 1, sizeof *made->contacts);

@@ -15,8 +15,7 @@ enum {
     REMEMBERED_OF_PART =
         2048,               /* chunks for which it is remembered how far they are: for each part, */
     MIN_REMEMBERED = 16384, /* but not fewer, */
-    MAX_REMEMBERED = 131072, /* nor more; */
-    REMEMBERED_POINTS = 32,  /* and points, for each of these chunks */
+    MAX_REMEMBERED = 131072, /* nor more */
     SHARED_PAIRS = 8 /* from so many on, threads share the pairs; with fewer, the points of each */
 };
 

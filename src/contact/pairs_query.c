@@ -21,8 +21,7 @@ static void remember(flr_pairs *pairs, uint32_t index)
     const flr_pair pair = pairs->lists[pairs->current][index];
     const pairs_place *a = place_of(pairs, pair.shell), *b = place_of(pairs, pair.voxmap);
     if (at->slot != FLR_NO_MEMORY_SLOT) return;
-    at->slot = flr_chunk_memories_take(pairs->memories, a->part.shape.shell->chunk_count,
-                                       a->part.shape.shell->point_count);
+    at->slot = flr_chunk_memories_take(pairs->memories, a->part.shape.shell->chunk_count);
     at->shell = a->generation;
     at->voxmap = b->generation;
 }

@@ -229,16 +229,18 @@ static void check_ways(const kit *k, flr_test_random *random, flr_pairs *a, flr_
 {
     uint32_t count;
     const flr_pair_result *results = flr_pairs_results(a, &count);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t way = 0; way < 2 * count; way++) {
+        const uint32_t i = way / 2;
         const flr_pair pair = results[i].pair;
-        const flr_pose by = flr_test_random_pose(random, 0.0005 * (1 + i % 6));
+        /* every other one less than half a voxel */
+        const flr_pose by = flr_test_random_pose(random, (way % 2 ? 0.0005 : 0.00003) * (1 + i % 6));
         flr_pose to = poses[pair.shell];
         to.p = flr_vec3_add(to.p, by.p);
         const flr_vec3 turn = flr_vec3_scale(by.p, i % 3 * 10.0);
         to.q = flr_quat_mul(flr_quat_from_rotation_vector(turn), to.q);
         flr_motion_check_params params = flr_default_motion_check_params();
         params.unchecked = 0;
-        params.margin = i % 2 ? 0.875 : 0;
+        params.margin = i % 2 || way % 2 == 0 ? 0.875 : 0;
         flr_motion_check_result one, two;
         flr_pairs_check_motion(a, pair, to, poses[pair.voxmap], &params, &one);
         flr_pairs_check_motion(b, pair, to, poses[pair.voxmap], &params, &two);
