@@ -214,8 +214,8 @@ FLR_API void flr_pairs_check_motion(flr_pairs *pairs, flr_pair pair, flr_pose T_
 
 /* Answers of the last query; valid until the next update. */
 FLR_API const flr_pair_result *flr_pairs_results(const flr_pairs *pairs, uint32_t *count);
-/* Indices of those in which something touches or is in the layer before contact, rising. */
-FLR_API const uint32_t *flr_pairs_touching(const flr_pairs *pairs, uint32_t *count);
+/* Indices of those of a part, or of FLR_PAIRS_MERGED, in which something touches or is in the layer before contact, rising. */
+FLR_API const uint32_t *flr_pairs_touching(const flr_pairs *pairs, uint32_t index, uint32_t *count);
 /* Of a part, or of FLR_PAIRS_MERGED. */
 FLR_API const flr_part_total *flr_pairs_total(const flr_pairs *pairs, uint32_t index);
 /* All contacts, pair by pair; the normal is the direction of the force on `pair.shell`. */

@@ -97,8 +97,7 @@ uint32_t flr_chunk_memories_take(flr_chunk_memories *all, uint32_t chunks)
     if (!all->unused_count || chunks > all->capacity - all->live) return FLR_NO_MEMORY_SLOT;
     if (chunks > all->capacity - all->used) close_up(all);
     uint32_t slot = all->unused[--all->unused_count];
-    all->slots[slot] =
-        (flr_chunk_memory){.chunks = all->chunks + all->used, .chunk_count = chunks};
+    all->slots[slot] = (flr_chunk_memory){.chunks = all->chunks + all->used, .chunk_count = chunks};
     all->used += chunks;
     all->live += chunks;
     all->order[all->order_count++] = slot;

@@ -133,7 +133,16 @@ uint32_t flr_table_packed_stencil(const flr_flat_field *f, int32_t x, int32_t y,
         return packed;
     }
     /* in the grid, but in several chunks: without branches that cannot be foreseen */
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; (x & 7) < 7 && i < 4; i++) { /* two along x are in one row */
+        int32_t cy = y + (i & 1), cz = z + (i >> 1);
+        const uint32_t *chunk = flr_table_at(f, x >> 3, cy >> 3, cz >> 3);
+        const uint64_t stored = (uint64_t)(*chunk >> 31) - 1;
+        const uint32_t *from[2] = {f->planes, chunk};
+        uint64_t at = ((uint64_t)*chunk * 64 + (cz & 7) * 8 + (cy & 7)) & stored;
+        uint32_t row = from[*chunk >> 31][at];
+        packed |= (stored ? row >> shift & 255 : (row & 15) * 0x11) << 8 * i;
+    }
+    for (int i = 0; (x & 7) == 7 && i < 8; i++) {
         int32_t cx = x + (i & 1), cy = y + (i >> 1 & 1), cz = z + (i >> 2);
         const uint32_t *chunk = flr_table_at(f, cx >> 3, cy >> 3, cz >> 3);
         const uint64_t stored = (uint64_t)(*chunk >> 31) - 1;

@@ -46,7 +46,7 @@ typedef struct flr_motion_check {
     double deep[FLR_MOTION_CHECK_PLANES];
     flr_motion_check_memory *memory; /* where points that are looked at are noted; NULL: not now */
     bool suspects;                   /* what is in there are all that may come in on this way */
-    double chunk_travel;     /* no point of the chunk at hand moves farther */
+    double chunk_travel;             /* no point of the chunk at hand moves farther */
 } flr_motion_check;
 
 /* One point's way: a circle about the axis, whose middle moves straight. */

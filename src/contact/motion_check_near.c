@@ -190,10 +190,12 @@ static void advance_bits(flr_motion_check *m, uint32_t chunk, const uint16_t *bi
         }
 }
 
-/* Is a place above the layer? Mostly the eight marks around tell, without interpolating. */
+/* Is a place above the layer? Mostly its mark tells, or the eight around it, without interpolating. */
 static inline bool is_above(const flr_motion_check *m, flr_vec3 at)
 {
     const flr_flat_field *f = m->pair.fields;
+    const uint32_t mark = flr_table_mark(f, at);
+    if (mark == FLR_MARK_FREE || mark > m->limit) return true;
     if (f->bits == 4 && m->margin < 0.999 &&
         !flr_marks_any(flr_table_packed_stencil(f, flr_contact_stencil_base(at.x),
                                                 flr_contact_stencil_base(at.y),

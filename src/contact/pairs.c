@@ -80,16 +80,18 @@ static flr_result allocate(flr_pairs *made, flr_error *error)
     if (chunks < MIN_REMEMBERED) chunks = MIN_REMEMBERED;
     if (chunks > MAX_REMEMBERED) chunks = MAX_REMEMBERED;
     made->memories = flr_chunk_memories_create((uint32_t)chunks);
-    made->touching = flr_prefaulted_calloc((size_t)def->pairs + 1, sizeof *made->touching);
+    made->touching = flr_prefaulted_calloc(2 * (size_t)def->pairs + 1, sizeof *made->touching);
+    made->touching_first =
+        flr_prefaulted_calloc((size_t)def->parts + 2, sizeof *made->touching_first);
     made->results = flr_prefaulted_calloc((size_t)def->pairs + 1, sizeof *made->results);
     made->contacts = flr_prefaulted_calloc((size_t)def->contacts + 1, sizeof *made->contacts);
     made->movers = flr_prefaulted_calloc((size_t)def->parts + 1, sizeof *made->movers);
     made->fallen = flr_prefaulted_calloc((size_t)def->parts + 1, sizeof *made->fallen);
     made->granted = -1;
     if (made->notes && made->memories && made->slots[0] && made->slots[1] && made->broad &&
-        made->clears && made->unused_clears && made->touching && made->movers && made->fallen &&
-        made->places && made->totals && made->lists[0] && made->lists[1] && made->results &&
-        made->contacts)
+        made->clears && made->unused_clears && made->touching && made->touching_first &&
+        made->movers && made->fallen && made->places && made->totals && made->lists[0] &&
+        made->lists[1] && made->results && made->contacts)
         return make_workers(made, error);
     return flr_fail(error, FLR_NO_MEMORY, "not enough memory for the pairs of %u parts",
                     def->parts);
@@ -138,6 +140,7 @@ void flr_pairs_destroy(flr_pairs *pairs)
     free(pairs->clears);
     free(pairs->unused_clears);
     free(pairs->touching);
+    free(pairs->touching_first);
     free(pairs->results);
     free(pairs->contacts);
     free(pairs->notes);

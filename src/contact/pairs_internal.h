@@ -76,9 +76,10 @@ struct flr_pairs {
     uint32_t count;           /* in it */
     flr_pair_result *results; /* [def.pairs] */
     uint32_t answered;        /* in results */
-    uint32_t *touching,
-        touching_count;     /* [def.pairs]: of them, where something touches or is near */
-    flr_part_total *totals; /* [def.parts + 1] */
+    /* [2 def.pairs]: of them, where something touches or is near: of part 0, then of part 1, … of the merged static scene */
+    uint32_t *touching;
+    uint32_t *touching_first; /* [def.parts + 2]: where those of a part begin */
+    flr_part_total *totals;   /* [def.parts + 1] */
     flr_contact_pair *query_context;
     flr_chunk_memories *memories;
     pairs_clear *clears; /* [def.pairs + 1]: of pairs in the list, in no order */

@@ -11,7 +11,7 @@ void flr_pairs_forget_answers(flr_pairs *pairs)
         pairs->totals[pair.voxmap == FLR_PAIRS_MERGED ? pairs->def.parts : pair.voxmap] =
             flr_no_part_total;
     }
-    pairs->answered = pairs->contact_count = pairs->touching_count = 0;
+    pairs->answered = pairs->contact_count = 0;
 }
 
 /* A pair that is near is remembered from now on, where there is room. */
@@ -151,7 +151,6 @@ static void add_result(flr_pairs *pairs, uint32_t index, const flr_contact *cont
     told->first = pairs->contact_count;
     memcpy(pairs->contacts + told->first, contacts, r->listed * sizeof *pairs->contacts);
     pairs->contact_count += r->listed;
-    if (r->contacts || r->near) pairs->touching[pairs->touching_count++] = index;
     if (!r->far && !pairs->coherent) remember(pairs, index);
 }
 
@@ -192,6 +191,40 @@ static void query_together(flr_pairs *pairs)
     }
 }
 
+static bool touches(const flr_pair_result *r) { return r->contact.contacts || r->contact.near; }
+
+/* Where the two of a pair are. */
+static void places_of(const flr_pairs *pairs, flr_pair pair, uint32_t places[2])
+{
+    places[0] = pair.shell;
+    places[1] = pair.voxmap == FLR_PAIRS_MERGED ? pairs->def.parts : pair.voxmap;
+}
+
+/* Lists for each part the pairs in which it touches something. */
+static void list_touching(flr_pairs *pairs)
+{
+    uint32_t *first = pairs->touching_first, places[2], total = 0;
+    memset(first, 0, ((size_t)pairs->def.parts + 2) * sizeof *first);
+    for (uint32_t i = 0; i < pairs->answered; i++) {
+        if (!touches(&pairs->results[i])) continue;
+        places_of(pairs, pairs->results[i].pair, places);
+        first[places[0] + 1]++;
+        first[places[1] + 1]++;
+    }
+    /* each counts up from where its list begins to where the next one does */
+    for (uint32_t i = 1; i <= pairs->def.parts + 1; i++) {
+        const uint32_t count = first[i];
+        first[i] = total;
+        total += count;
+    }
+    for (uint32_t i = 0; i < pairs->answered; i++) {
+        if (!touches(&pairs->results[i])) continue;
+        places_of(pairs, pairs->results[i].pair, places);
+        pairs->touching[first[places[0] + 1]++] = i;
+        pairs->touching[first[places[1] + 1]++] = i;
+    }
+}
+
 void flr_pairs_query(flr_pairs *pairs, const flr_twist *motion)
 {
     flr_pairs_forget_answers(pairs);
@@ -207,6 +240,7 @@ void flr_pairs_query(flr_pairs *pairs, const flr_twist *motion)
         }
     }
     pairs->answered = pairs->count;
+    list_touching(pairs);
 }
 
 /* The index of a pair for which it was noted what is near, or NOTED. The list is sorted. */
@@ -259,10 +293,12 @@ const flr_pair_result *flr_pairs_results(const flr_pairs *pairs, uint32_t *count
     return pairs->results;
 }
 
-const uint32_t *flr_pairs_touching(const flr_pairs *pairs, uint32_t *count)
+const uint32_t *flr_pairs_touching(const flr_pairs *pairs, uint32_t index, uint32_t *count)
 {
-    *count = pairs->touching_count;
-    return pairs->touching;
+    const uint32_t *first =
+        pairs->touching_first + (index == FLR_PAIRS_MERGED ? pairs->def.parts : index);
+    *count = pairs->answered ? first[1] - first[0] : 0;
+    return pairs->touching + first[0];
 }
 
 const flr_part_total *flr_pairs_total(const flr_pairs *pairs, uint32_t index)

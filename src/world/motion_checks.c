@@ -23,13 +23,14 @@ enum {
 static double yielding(const flr_world *w, uint32_t part, flr_vec3 point, flr_wrench push)
 {
     const flr_body *body = &w->state->bodies[part];
+    flr_world_plan *p = &w->plans[part];
+    if (!p->turns_known && !flr_mat3_inverse(flr_body_tensor(body), &p->slackness))
+        p->slackness = (flr_mat3){0};
+    p->turns_known = true;
     flr_wrench at = flr_wrench_move(push, flr_vec3_sub(flr_body_centre(body), point));
     flr_twist open = flr_constraints_free(w, part, flr_twist_make(at.torque, at.force));
     at = flr_wrench_make(open.angular, open.linear);
-    flr_mat3 slackness;
-    double turns = flr_mat3_inverse(flr_body_tensor(body), &slackness)
-                       ? flr_vec3_dot(at.torque, flr_mat3_apply(slackness, at.torque))
-                       : 0;
+    double turns = flr_vec3_dot(at.torque, flr_mat3_apply(p->slackness, at.torque));
     return flr_vec3_length2(at.force) / body->inertia.mass + turns;
 }
 
@@ -60,7 +61,7 @@ static void touch(flr_world *w, uint32_t part)
 {
     uint32_t count, touching_count, contact_count;
     const flr_pair_result *results = flr_pairs_results(w->pairs, &count);
-    const uint32_t *touching = flr_pairs_touching(w->pairs, &touching_count);
+    const uint32_t *touching = flr_pairs_touching(w->pairs, part, &touching_count);
     const flr_contact *contacts = flr_pairs_contacts(w->pairs, &contact_count);
     /* below layer 2 nothing is kept apart, and a part may lie in its seat; where the way is not free, that limits a part that is
      * wedged, and contacts which are deeper than they may be must not push it there */
@@ -69,7 +70,6 @@ static void touch(flr_world *w, uint32_t part)
     for (uint32_t i = 0; i < touching_count; i++) {
         const flr_pair_result *r = &results[touching[i]];
         bool reversed = r->pair.voxmap == part;
-        if (!reversed && r->pair.shell != part) continue;
         flr_vec3 centre = flr_body_centre(&w->state->bodies[r->pair.shell]);
         /* what pushes, or brakes */
         const flr_wrench push = r->contact.contacts

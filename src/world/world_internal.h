@@ -81,6 +81,9 @@ typedef struct flr_world_plan {
     double end_fraction; /* of this share; below 0: not known */
     bool moves, limited, stopped;
     bool again; /* to be worked out anew */
+    /* what the tensor of its body says of turns, where `turns_known`: angular velocity by angular momentum; zero: none */
+    bool turns_known;
+    flr_mat3 slackness;
     int newest; /* pass of the checks in which its way was changed last */
     uint32_t stop_count;
     flr_world_stop stops[FLR_WORLD_STOPS];

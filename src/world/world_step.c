@@ -275,6 +275,7 @@ static void activate(flr_world *w, uint32_t part)
     for (uint32_t i = 0; i < count; i++) {
         w->plans[members[i]].moves = true;
         w->plans[members[i]].end_fraction = -1; /* it is not where it was */
+        w->plans[members[i]].turns_known = false;
         uint32_t k = w->active_count++;
         for (; k > 0 && w->active[k - 1] > members[i]; k--) w->active[k] = w->active[k - 1];
         w->active[k] = members[i];
