@@ -14,12 +14,15 @@
 #include "feeler/base.h"
 #include "feeler/hand.h"
 #include "models/models.h"
+#include "picture/plot.h"
 #include "server/service.h"
 
 enum {
     MIN_THREADS = 2,
     MAX_THREADS = 4,
     BENCH_THREADS_RATES = 2,
+    BENCH_THREADS_LOOPS = 100, /* in a plot, as in the thesis; … */
+    PLOTTED = 3,               /* … of so many users */
     BENCH_THREADS_ROWS = (MAX_THREADS - MIN_THREADS + 1) * BENCH_THREADS_RATES * 2
 };
 static const double rates[BENCH_THREADS_RATES] = {100, 1000};
@@ -57,6 +60,11 @@ typedef struct bench_threads_user {
     flr_part_id part;
     flr_pose T_start;
     double way;   /* metres along x, to one neighbour and then to the other */
+    /* when the first loops of the measurement began, ns; `frames` is written by the real-time thread */
+    int64_t frames[BENCH_THREADS_LOOPS + 1], rounds[BENCH_THREADS_LOOPS + 1];
+    int frame_count, round_count;
+    uint64_t round; /* the number of the last one */
+    atomic_bool traced;
     double began; /* s, of the hand: when it began to move; negative: not yet */
     atomic_bool moves;
     pthread_t thread;
@@ -104,6 +112,9 @@ static flr_pose press(const void *context, double t)
     flr_pose pose = u->T_start;
     if (!atomic_load_explicit(&u->moves, memory_order_relaxed)) return pose;
     if (u->began < 0) u->began = t;
+    if (u->frame_count <= BENCH_THREADS_LOOPS &&
+        atomic_load_explicit(&u->traced, memory_order_relaxed))
+        u->frames[u->frame_count++] = flr_clock_ns(u->session->env);
     double turn = 4 * FLR_PI * (t - u->began);
     pose.p.x += u->way * sin(turn);
     pose.p.z += 0.005 * sin(turn / 2);
@@ -210,6 +221,15 @@ static void go_on(bench_threads_user *u, bench_threads_phase next)
     atomic_store(&u->reached, (int)next);
 }
 
+/* Notes when a round of the network began. */
+static void trace(bench_threads_user *u)
+{
+    const uint64_t now = flr_share_get_stats(flr_service_share(u->service))->rounds;
+    if (u->round_count > BENCH_THREADS_LOOPS || now == u->round) return;
+    u->round = now;
+    u->rounds[u->round_count++] = flr_clock_ns(u->session->env);
+}
+
 static flr_result step(bench_threads_user *u, flr_error *error)
 {
     bench_threads_session *s = u->session;
@@ -240,9 +260,11 @@ static flr_result step(bench_threads_user *u, flr_error *error)
             return flr_fail(error, FLR_TIMEOUT,
                             "%u loops of %.0f us a frame are too much for this machine", s->count,
                             1e-3 * u->before.loop.compute.mean);
+        atomic_store(&u->traced, true);
         go_on(u, BENCH_THREADS_MEASURING);
         break;
     case BENCH_THREADS_MEASURING:
+        trace(u);
         u->contacts += flr_engine_view(u->engine)->contact_count;
         u->looks++;
         if (passed < window_s / s->divide) return FLR_OK;
@@ -439,6 +461,32 @@ static void print_head(FILE *out)
             "lost/k", "Hz", "Hz", "p50", "p99", "p50", "p99", "/s", "", "all", "network");
 }
 
+/* Kim, Figures 4.7 to 4.12: the times of 100 loops of physics and of the network. */
+static flr_result plot_loops(const bench_threads_user *u, const bench_threads_row *r,
+                             const char *folder, flr_error *error)
+{
+    double y[2][BENCH_THREADS_LOOPS];
+    flr_plot_series series[2] = {{.name = "physics", .y = y[0]}, {.name = "network", .y = y[1]}};
+    for (int k = 0; k < 2; k++) {
+        const int64_t *at = k ? u->rounds : u->frames;
+        const int count = k ? u->round_count : u->frame_count;
+        for (int i = 0; i + 1 < count; i++) y[k][i] = 1e-6 * (double)(at[i + 1] - at[i]);
+        series[k].count = count > 1 ? (size_t)count - 1 : 0;
+    }
+    char title[128];
+    snprintf(title, sizeof title, "%u users, %g states a second, %s barrier", r->users, r->rate,
+             r->barrier ? "with" : "without");
+    flr_plot_def def = flr_default_plot_def();
+    def.title = title;
+    def.x_label = "loop";
+    def.y_label = "time of a loop [ms]";
+    def.series = series;
+    def.series_count = 2;
+    return flr_bench_plot(
+        u->session->env, folder,
+        r->barrier ? "collaboration-loops-barrier.svg" : "collaboration-loops.svg", &def, error);
+}
+
 flr_result flr_bench_threads(flr_env *env, const flr_bench_options *options, FILE *out,
                              flr_error *error)
 {
@@ -455,6 +503,8 @@ flr_result flr_bench_threads(flr_env *env, const flr_bench_options *options, FIL
         s->divide = options->divide;
         result = measure(s, &r, error);
         if (result == FLR_OK) print_row(&r, options->json, i == 0, out);
+        if (result == FLR_OK && options->plots && r.users == PLOTTED && r.rate == rates[1])
+            result = plot_loops(&s->users[0], &r, options->plots, error);
         free(s);
     }
     return result;
