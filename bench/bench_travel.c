@@ -185,11 +185,10 @@ flr_result flr_bench_travel(flr_env *env, const flr_bench_options *options, FILE
     if (result == FLR_OK && options->json)
         fputs(", \"travel\": [", out);
     else if (result == FLR_OK)
-        fprintf(
-            out,
-            "Kim 2004, Table 4.2: %zu loops, voxels of %.4g mm; the paper's three machines, "
-            "then ours\n%-25s %29s %28s %28s\n",
-            l->count, 1e3 * a.voxel, "", "loop [ms]", "maxTravel [cm]", "maxSpeed [m/s]");
+        fprintf(out,
+                "Kim 2004, Table 4.2: %zu loops, voxels of %.4g mm; the paper's three machines, "
+                "then ours\n%-25s %29s %28s %28s\n",
+                l->count, 1e3 * a.voxel, "", "loop [ms]", "maxTravel [cm]", "maxSpeed [m/s]");
     if (result == FLR_OK) result = tell(env, options, &a, l, out, error);
     if (result == FLR_OK && options->json) fputs("]}\n", out);
     flr_axle_free(&a);

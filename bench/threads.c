@@ -59,7 +59,7 @@ typedef struct bench_threads_user {
     flr_device *hand;
     flr_part_id part;
     flr_pose T_start;
-    double way;   /* metres along x, to one neighbour and then to the other */
+    double way; /* metres along x, to one neighbour and then to the other */
     /* when the first loops of the measurement began, ns; `frames` is written by the real-time thread */
     int64_t frames[BENCH_THREADS_LOOPS + 1], rounds[BENCH_THREADS_LOOPS + 1];
     int frame_count, round_count;
