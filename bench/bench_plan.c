@@ -195,21 +195,22 @@ static flr_result run_problem(plan_bench *b, const problem *p, flr_error *error)
         }
         flr_plan_result_free(&r);
     }
-    const double middle = solved ? flr_bench_percentile(seconds, solved, 0.5) : NAN;
+    const double middle = solved ? flr_bench_percentile(seconds, solved, 0.5) : NAN,
+                 slowest = solved ? flr_bench_percentile(seconds, solved, 1) : NAN;
     peer_row peer = {0};
     ask_peer(b, p, seeds, &peer);
     const double peer_middle =
         peer.found ? flr_bench_percentile(peer.seconds, peer.found, 0.5) : NAN;
     if (!b->options->json)
-        fprintf(b->out, "%-24s %u of %u  %10.3f  %-8s %10.3g  %6u of %u %10.3f\n", p->name, solved,
-                seeds, middle, flr_plan_method_name(method), isfinite(lower) ? 1e3 * lower : NAN,
-                peer.found, peer.runs, peer_middle);
+        fprintf(b->out, "%-24s %u of %u  %10.3f %11.3f  %-8s %10.3g  %6u of %u %10.3f\n", p->name,
+                solved, seeds, middle, slowest, flr_plan_method_name(method),
+                isfinite(lower) ? 1e3 * lower : NAN, peer.found, peer.runs, peer_middle);
     else
         fprintf(b->out,
                 "%s\n  {\"problem\": \"%s\", \"runs\": %u, \"found\": %u, \"seconds\": %.6g, "
-                "\"peer_runs\": %u, \"peer_found\": %u, \"peer_seconds\": %.6g}",
-                b->first ? "" : ",", p->name, seeds, solved, solved ? middle : -1.0, peer.runs,
-                peer.found, peer.found ? peer_middle : -1.0);
+                "\"slowest\": %.6g, \"peer_runs\": %u, \"peer_found\": %u, \"peer_seconds\": %.6g}",
+                b->first ? "" : ",", p->name, seeds, solved, solved ? middle : -1.0,
+                solved ? slowest : -1.0, peer.runs, peer.found, peer.found ? peer_middle : -1.0);
     b->first = false;
     fflush(b->out);
     return FLR_OK;
@@ -278,8 +279,8 @@ flr_result flr_bench_plan(flr_env *env, const flr_bench_options *options, FILE *
     if (options->json)
         fputs("{\"problems\": [", out);
     else
-        fprintf(out, "%-24s %-7s %11s  %-8s %10s  %s\n", "problem", "found", "p50 [s]", "method",
-                "least [mm]", "OMPL + FCL, p50 [s]");
+        fprintf(out, "%-24s %-7s %11s %11s  %-8s %10s  %s\n", "problem", "found", "p50 [s]",
+                "slowest [s]", "method", "least [mm]", "OMPL + FCL, p50 [s]");
     flr_result result = run_fits(b, error);
     if (result == FLR_OK) result = run_shared(b, error);
     if (result == FLR_OK && !b->runs)
