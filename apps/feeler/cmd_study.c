@@ -13,9 +13,9 @@
 
 #include "files.h"
 #include "output.h"
-#include "study.h"
+#include "study_claims.h"
 
-enum { MAX_JOBS = 256, MAX_ARGUMENTS = 2 * FLR_STUDY_MAX_AXES + 8 };
+enum { MAX_JOBS = 256, MAX_ARGUMENTS = 2 * FLR_STUDY_MAX_AXES + 8, WAIT_NS = 200000000 };
 
 typedef struct study_values {
     flr_common common;
@@ -27,6 +27,7 @@ typedef struct study_job {
     pid_t process; /* 0: free */
     size_t task;
     int output; /* what it prints, in memory */
+    int claim;  /* of a rank: locked */
 } study_job;
 
 typedef struct study_run {
@@ -38,9 +39,10 @@ typedef struct study_run {
     char team[FLR_HASH_TEXT_SIZE]; /* of ranks; "": alone */
     size_t rank, ranks;
     study_job jobs[MAX_JOBS];
-    size_t job_count, running;
+    size_t job_count, running, round;
     size_t done, failed; /* of this shard */
-    flr_error first;     /* of those that failed */
+    bool *ended;     /* [tasks] done, or failed here or at another rank: nothing is left to do */
+    flr_error first; /* of those that failed */
 } study_run;
 
 /* ---- which tasks ---- */
@@ -69,36 +71,9 @@ static void join_ranks(study_run *r)
     r->rank = (size_t)strtoul(rank, NULL, 10), r->ranks = (size_t)strtoul(size, NULL, 10);
 }
 
-enum { CLAIM_SIZE = 4400 };
-
-static void claim_path(const study_run *r, size_t task, char path[CLAIM_SIZE])
-{
-    snprintf(path, CLAIM_SIZE, "%s/claims/%s-%s", r->study.results, r->study.tasks[task].key,
-             r->team);
-}
-
-/* Takes a task before another rank does. A rank that is lost has taken no more than what it was at. */
-static bool claim(const study_run *r, size_t task)
-{
-    char path[CLAIM_SIZE];
-    if (!r->team[0]) return true;
-    claim_path(r, task, path);
-    const int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (file >= 0) close(file);
-    return file >= 0 || errno != EEXIST;
-}
-
-static void give_back(const study_run *r, size_t task)
-{
-    char path[CLAIM_SIZE];
-    if (!r->team[0]) return;
-    claim_path(r, task, path);
-    unlink(path);
-}
-
 /* ---- processes ---- */
 
-static bool start(study_run *r, study_job *job, size_t task, flr_error *error)
+static bool start(study_run *r, study_job *job, size_t task, int claim, flr_error *error)
 {
     const flr_study *s = &r->study;
     char *arguments[MAX_ARGUMENTS], options[FLR_STUDY_MAX_AXES][32],
@@ -139,6 +114,7 @@ static bool start(study_run *r, study_job *job, size_t task, flr_error *error)
         return false;
     }
     job->task = task;
+    job->claim = claim;
     r->running++;
     return true;
 }
@@ -157,6 +133,7 @@ static bool read_output(int output, flr_blob *text)
 static flr_result collect(study_run *r, study_job *job, int status, flr_error *error)
 {
     const bool ended = WIFEXITED(status) && WEXITSTATUS(status) <= 1;
+    bool failed = false;
     flr_blob text = {0};
     job->process = 0;
     r->running--;
@@ -164,6 +141,7 @@ static flr_result collect(study_run *r, study_job *job, int status, flr_error *e
     if (!read_output(job->output, &text)) result = flr_fail(error, FLR_NO_MEMORY, "out of memory");
     close(job->output);
     if (result != FLR_OK) {
+        if (r->ranks) flr_study_release(&r->study, job->task, r->team, job->claim, false);
         flr_blob_free(&text);
         return result;
     }
@@ -173,13 +151,15 @@ static flr_result collect(study_run *r, study_job *job, int status, flr_error *e
     if (ended && line && !why) {
         result = flr_study_store(&r->study, job->task, WEXITSTATUS(status), line, error);
         if (result == FLR_OK) result = flr_study_load(&r->study, job->task, error);
-        give_back(r, job->task);
         r->done++;
     } else {
+        failed = true;
         if (!r->failed++)
             flr_fail(&r->first, FLR_BAD_INPUT, "%s",
                      why ? json_string_value(why) : "a process ended before its time");
     }
+    r->ended[job->task] = true;
+    if (r->ranks) flr_study_release(&r->study, job->task, r->team, job->claim, failed);
     free(line);
     json_decref(d);
     flr_blob_free(&text);
@@ -207,46 +187,87 @@ static void stop_all(study_run *r)
         kill(r->jobs[i].process, SIGKILL);
         waitpid(r->jobs[i].process, NULL, 0);
         close(r->jobs[i].output);
+        if (r->ranks)
+            flr_study_release(&r->study, r->jobs[i].task, r->team, r->jobs[i].claim, false);
         r->jobs[i].process = 0;
         r->running--;
     }
 }
 
-static flr_result run_tasks(study_run *r, flr_error *error)
+/* Starts a task that is not done, unless another rank is at it. */
+static flr_result try_task(study_run *r, size_t task, bool *busy, flr_error *error)
+{
+    int claim = -1;
+    *busy = false;
+    flr_result result = flr_study_load(&r->study, task, error);
+    if (result == FLR_OK && !r->study.tasks[task].done && r->ranks) {
+        flr_study_claim state;
+        result = flr_study_take(&r->study, task, r->team, &claim, &state, error);
+        if (result != FLR_OK) return result;
+        *busy = state == FLR_STUDY_BUSY;
+        r->ended[task] = state == FLR_STUDY_FAILED;
+        if (state != FLR_STUDY_CLAIMED) return FLR_OK;
+        // another rank may have done it since
+        result = flr_study_load(&r->study, task, error);
+    }
+    if (result == FLR_OK && r->study.tasks[task].done) {
+        r->done++;
+        r->ended[task] = true;
+    }
+    size_t k = 0;
+    while (k + 1 < r->job_count && r->jobs[k].process) k++;
+    if (result == FLR_OK && !r->ended[task]) {
+        if (start(r, &r->jobs[k], task, claim, error)) return FLR_OK;
+        result = FLR_DENIED;
+    }
+    if (claim >= 0) flr_study_release(&r->study, task, r->team, claim, false);
+    return result;
+}
+
+/* Once around all tasks of this shard. A rank that is lost has taken no task but the one that it is at. */
+static flr_result go_round(study_run *r, size_t begin, size_t mine, bool *waits, flr_error *error)
 {
     flr_result result = FLR_OK;
-    const size_t count = r->study.task_count, mine = (count + r->shards - 1 - r->shard) / r->shards,
-                 begin = r->ranks ? mine * r->rank / r->ranks : 0;
+    *waits = false;
     for (size_t n = 0; n < mine && result == FLR_OK && !flr_stop_wanted(); n++) {
         // every rank begins elsewhere, and goes on with what others have not come to
         const size_t i = (begin + n) % mine * r->shards + r->shard;
+        bool busy;
+        if (r->ended[i]) continue;
         flr_progress(r->cli, r->done, mine, "%zu of %zu tasks", r->done, mine);
         result = flr_study_load(&r->study, i, error);
-        if (result != FLR_OK) break;
-        if (r->study.tasks[i].done) {
+        if (result == FLR_OK && r->study.tasks[i].done) {
+            r->ended[i] = true;
             r->done++;
             continue;
         }
-        // a rank that is lost has taken no task but the one that it is at
         while (r->running == r->job_count && result == FLR_OK && !flr_stop_wanted())
             result = wait_for_one(r, error);
         if (result != FLR_OK || flr_stop_wanted()) break;
-        if (!claim(r, i)) continue;
-        // another rank may have done it since
-        result = flr_study_load(&r->study, i, error);
-        if (result == FLR_OK && r->study.tasks[i].done) {
-            give_back(r, i);
-            r->done++;
-            continue;
-        }
-        for (size_t k = 0; k < r->job_count && result == FLR_OK && !flr_stop_wanted(); k++)
-            if (!r->jobs[k].process) {
-                if (!start(r, &r->jobs[k], i, error)) result = FLR_DENIED;
-                break;
-            }
+        result = try_task(r, i, &busy, error);
+        *waits |= busy;
+        // the others are at the rest: see now and then whether one of them is gone
+        if (busy && r->round > 0)
+            flr_sleep_until(r->cli->env, flr_clock_ns(r->cli->env) +
+                                             WAIT_NS * (int64_t)(r->round < 25 ? r->round : 25));
     }
     while (r->running && result == FLR_OK && !flr_stop_wanted()) result = wait_for_one(r, error);
+    r->round++;
+    return result;
+}
+
+static flr_result run_tasks(study_run *r, flr_error *error)
+{
+    const size_t count = r->study.task_count, mine = (count + r->shards - 1 - r->shard) / r->shards,
+                 begin = r->ranks ? mine * r->rank / r->ranks : 0;
+    bool waits = true;
+    r->ended = calloc(count + 1, sizeof *r->ended);
+    if (!r->ended) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    flr_result result = flr_study_sweep(&r->study, r->team, error);
+    while (result == FLR_OK && waits && !flr_stop_wanted())
+        result = go_round(r, begin, mine, &waits, error);
     stop_all(r);
+    free(r->ended);
     flr_progress_end(r->cli);
     return result;
 }
