@@ -42,8 +42,9 @@ static inline void boxes_bound2(const flr_fit_boxes *b, const float p[3],
 }
 
 /* Bounds, but for rounding to single precision: the distance itself unless it is not more than `enough` (then `least` is 0) or
- * more than `plenty` (then `most` may be larger). */
-static flr_fit_bounds box_distance(const flr_fit *fit, flr_vec3 point, double enough, double plenty)
+ * more than `plenty` (then `most` may be larger). It is known to be below `below`. */
+static flr_fit_bounds box_distance(const flr_fit *fit, flr_vec3 point, double enough, double plenty,
+                                   double below)
 {
     struct {
         float bound2;
@@ -52,7 +53,7 @@ static flr_fit_bounds box_distance(const flr_fit *fit, flr_vec3 point, double en
     const float p[3] = {(float)point.x, (float)point.y, (float)point.z},
                 enough2 = enough > 0 ? (float)(enough * enough) : 0.0f,
                 plenty2 = (float)(plenty * plenty);
-    float least2 = INFINITY, most2 = INFINITY, bound2[FLR_FIT_WIDE];
+    float least2 = (float)(below * below), most2 = INFINITY, bound2[FLR_FIT_WIDE];
     unsigned depth = 1;
     stack[0].bound2 = 0, stack[0].level = fit->levels - 1, stack[0].entry = 0;
     while (depth && most2 > enough2) {
@@ -84,9 +85,16 @@ bool flr_fit_ball_is_near(const flr_fit_query *q, flr_fit_ball *ball, double far
     const flr_vec3 at = flr_pose_apply(q->T_a_b, ball->centre);
     const double limit = ball->radius + far, moved = flr_vec3_distance(at, ball->seen),
                  slack = 1e-6 * (q->extent[0] + flr_vec3_length(at) + moved);
-    if (ball->distance.least - moved - slack > limit) return false;
-    if (ball->distance.most + moved + slack < limit) return true;
-    ball->distance = box_distance(q->parts[0], at, limit - 2 * slack, 2 * limit);
+    /* what is still known of the distance */
+    flr_fit_bounds known = {ball->distance.least - moved - slack,
+                            ball->distance.most + moved + slack};
+    if (known.least > limit) return false;
+    if (known.most < limit) return true;
+    if (isnan(known.least)) known = (flr_fit_bounds){0, INFINITY};
+    const flr_fit_bounds found =
+        box_distance(q->parts[0], at, limit - 2 * slack, 2 * limit, known.most + slack);
+    ball->distance.least = fmax(known.least, found.least);
+    ball->distance.most = fmin(known.most, found.most);
     ball->seen = at;
-    return !(ball->distance.least > limit);
+    return !(found.least > limit);
 }
