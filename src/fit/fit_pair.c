@@ -353,12 +353,21 @@ static void tell_distance(const flr_fit_query *q, flr_fit_result *result)
     result->normal = flr_vec3_normalize(flr_vec3_sub(result->point[1], result->point[0]));
 }
 
-/* What was nearest in the last query is a good guess. */
+/* Do lists hold all that may be found, or did they where they were made? */
+static bool is_listed(const flr_fit_query *q)
+{
+    const flr_fit_track *t = &q->pair->track;
+    uint32_t g = 0;
+    while (g < FLR_FIT_GROUPS && t->cover[g] > q->params.max_distance) g++;
+    return g == FLR_FIT_GROUPS;
+}
+
+/* What was nearest in the last query is a good guess. Where it is too far away, lists tell as soon. */
 static void guess(flr_fit_query *q)
 {
     const uint32_t *nearest = q->pair->track.nearest;
     if (nearest[0]) measure(q, nearest[0] - 1, nearest[1] - 1);
-    if (!nearest[0] || !q->found) first_guess(q);
+    if (!q->found && !is_listed(q)) first_guess(q);
 }
 
 static void remember(const flr_fit_query *q)
