@@ -24,15 +24,17 @@ typedef struct flr_surface_node {
     uint32_t first; /* child: a node, or a leaf where the node is of the lowest level */
 } flr_surface_node;
 
-/* 16 triangles, in metres from the leaf's centre. Where there are fewer, the first is repeated. */
+/* 16 triangles, in metres from the leaf's centre. Where there are fewer, the first is repeated.
+ *
+ * Each has axes of its own: along its longest side, across it into the triangle, and its normal. In these the corners are (0, 0),
+ * (base, 0) and the end of the side that leads from either of them. */
 typedef struct flr_surface_leaf {
-    _Alignas(64) float corner[3][3][FLR_SURFACE_LANES]; /* [corner][coordinate] */
-    float
-        inverse[3]
-               [FLR_SURFACE_LANES]; /* 1 / squared length of the sides, from corner i on; 0: none */
-    float inward[3][3]
-                [FLR_SURFACE_LANES]; /* [side]: unit, in the plane, into the triangle; 0: no area */
-    float normal[3][FLR_SURFACE_LANES];   /* unit; 0: no area */
+    _Alignas(64) float axis[3][3][FLR_SURFACE_LANES]; /* [axis][coordinate]; unit */
+    float origin[3]
+                [FLR_SURFACE_LANES]; /* along the axes: the corner where the longest side begins */
+    float base[FLR_SURFACE_LANES];   /* length of that side */
+    float way[2][2][FLR_SURFACE_LANES];   /* [from (0, 0); from (base, 0)][coordinate]: unit */
+    float length[2][FLR_SURFACE_LANES];   /* of these sides */
     uint32_t triangle[FLR_SURFACE_LANES]; /* of the mesh */
     float centre[3];                      /* from the surface's centre */
     float radius;                         /* of the leaf */

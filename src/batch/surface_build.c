@@ -149,27 +149,51 @@ static void put(float to[3][FLR_SURFACE_LANES], int lane, flr_vec3 v)
     to[2][lane] = (float)v.z;
 }
 
+/* Any unit vector across a unit vector. */
+static flr_vec3 across(flr_vec3 v)
+{
+    const flr_vec3 other = fabs(v.x) < 0.7 ? flr_vec3_make(1, 0, 0) : flr_vec3_make(0, 1, 0);
+    return flr_vec3_normalize(flr_vec3_cross(v, other));
+}
+
+/* A side of a triangle in its own axes: its way and length. */
+static void put_side(flr_surface_leaf *leaf, int lane, int side, double x, double y)
+{
+    const double length = sqrt(x * x + y * y);
+    leaf->way[side][0][lane] = length > 0 ? (float)(x / length) : 1;
+    leaf->way[side][1][lane] = length > 0 ? (float)(y / length) : 0;
+    leaf->length[side][lane] = (float)length;
+}
+
 static void make_lane(const flr_mesh *mesh, flr_surface_leaf *leaf, int lane, uint32_t triangle,
                       flr_vec3 centre)
 {
     flr_vec3 at[3];
+    double most2 = -1;
+    int first = 0;
     for (int k = 0; k < 3; k++) at[k] = flr_vec3_sub(corner(mesh, triangle, k), centre);
-    const flr_vec3 cross = flr_vec3_cross(flr_vec3_sub(at[1], at[0]), flr_vec3_sub(at[2], at[0]));
-    const double area = flr_vec3_length(cross);
-    const flr_vec3 normal = area > 0 ? flr_vec3_scale(cross, 1 / area) : flr_vec3_make(0, 0, 0);
-    leaf->triangle[lane] = triangle;
-    put(leaf->normal, lane, normal);
     for (int k = 0; k < 3; k++) {
-        const flr_vec3 side = flr_vec3_sub(at[(k + 1) % 3], at[k]);
-        const double length2 = flr_vec3_dot(side, side);
-        put(leaf->corner[k], lane, at[k]);
-        leaf->inverse[k][lane] = length2 > 1e-30 ? (float)(1 / length2) : 0;
-        const double length = sqrt(length2);
-        put(leaf->inward[k], lane,
-            length > 0 ? flr_vec3_scale(flr_vec3_cross(normal, side), 1 / length)
-                       : flr_vec3_make(0, 0, 0));
+        const double length2 = flr_vec3_length2(flr_vec3_sub(at[(k + 1) % 3], at[k]));
+        if (length2 > most2) most2 = length2, first = k;
         leaf->radius = fmaxf(leaf->radius, (float)flr_vec3_length(at[k]));
     }
+    const flr_vec3 from = at[first], base = flr_vec3_sub(at[(first + 1) % 3], from),
+                   other = flr_vec3_sub(at[(first + 2) % 3], from),
+                   x = most2 > 0 ? flr_vec3_normalize(base) : flr_vec3_make(1, 0, 0);
+    const flr_vec3 cross = flr_vec3_cross(x, other);
+    const flr_vec3 normal = flr_vec3_length2(cross) > 0 ? flr_vec3_normalize(cross) : across(x),
+                   y = flr_vec3_cross(normal, x);
+    const flr_vec3 axes[3] = {x, y, normal};
+    for (int k = 0; k < 3; k++) {
+        put(leaf->axis[k], lane, axes[k]);
+        leaf->origin[k][lane] = (float)flr_vec3_dot(axes[k], from);
+    }
+    const double length = sqrt(most2), along = flr_vec3_dot(x, other),
+                 over = flr_vec3_dot(y, other);
+    leaf->triangle[lane] = triangle;
+    leaf->base[lane] = (float)length;
+    put_side(leaf, lane, 0, along, over);
+    put_side(leaf, lane, 1, along - length, over);
 }
 
 static void make_leaf(const surface_builder *b, uint32_t number)

@@ -74,44 +74,29 @@ LANES void boxes_over(const flr_surface_node *b, const middle *m, float low[FLR_
     }
 }
 
+/* what a coordinate from 0 on is beyond a side */
+LANES float past(float x, float length) { return x - larger(0.0f, smaller(length, x)); }
+
 /* squared distances of 16 triangles; p from the leaf's centre */
 LANES void triangles2(const flr_surface_leaf *l, const float p[3], float out[FLR_SURFACE_LANES])
 {
+    const float p0 = p[0], p1 = p[1], p2 = p[2];
     for (int i = 0; i < FLR_SURFACE_LANES; i++) {
-        float ax = p[0] - l->corner[0][0][i], ay = p[1] - l->corner[0][1][i],
-              az = p[2] - l->corner[0][2][i];
-        float bx = p[0] - l->corner[1][0][i], by = p[1] - l->corner[1][1][i],
-              bz = p[2] - l->corner[1][2][i];
-        float cx = p[0] - l->corner[2][0][i], cy = p[1] - l->corner[2][1][i],
-              cz = p[2] - l->corner[2][2][i];
-        float least;
-        {
-            float ex = ax - bx, ey = ay - by, ez = az - bz;
-            float t = (ax * ex + ay * ey + az * ez) * l->inverse[0][i];
-            t = larger(0.0f, smaller(1.0f, t));
-            float x = ax - t * ex, y = ay - t * ey, z = az - t * ez;
-            least = x * x + y * y + z * z;
-        }
-        {
-            float ex = bx - cx, ey = by - cy, ez = bz - cz;
-            float t = (bx * ex + by * ey + bz * ez) * l->inverse[1][i];
-            t = larger(0.0f, smaller(1.0f, t));
-            float x = bx - t * ex, y = by - t * ey, z = bz - t * ez;
-            least = smaller(least, x * x + y * y + z * z);
-        }
-        {
-            float ex = cx - ax, ey = cy - ay, ez = cz - az;
-            float t = (cx * ex + cy * ey + cz * ez) * l->inverse[2][i];
-            t = larger(0.0f, smaller(1.0f, t));
-            float x = cx - t * ex, y = cy - t * ey, z = cz - t * ez;
-            least = smaller(least, x * x + y * y + z * z);
-        }
-        float u = ax * l->inward[0][0][i] + ay * l->inward[0][1][i] + az * l->inward[0][2][i];
-        float v = bx * l->inward[1][0][i] + by * l->inward[1][1][i] + bz * l->inward[1][2][i];
-        float w = cx * l->inward[2][0][i] + cy * l->inward[2][1][i] + cz * l->inward[2][2][i];
-        float h = ax * l->normal[0][i] + ay * l->normal[1][i] + az * l->normal[2][i];
-        float inside = smaller(u, smaller(v, w));
-        out[i] = inside > 0.0f ? h * h : least;
+        float at[3];
+        for (int k = 0; k < 3; k++)
+            at[k] = l->axis[k][0][i] * p0 + l->axis[k][1][i] * p1 + l->axis[k][2][i] * p2 -
+                    l->origin[k][i];
+        const float x = at[0], y = at[1], z = at[2], length = l->base[i];
+        /* along each side from its beginning, and across it into the triangle */
+        const float u0 = l->way[0][0][i], v0 = l->way[0][1][i], u1 = l->way[1][0][i],
+                    v1 = l->way[1][1][i], beyond = x - length;
+        const float w = past(x, length), w0 = past(x * u0 + y * v0, l->length[0][i]),
+                    w1 = past(beyond * u1 + y * v1, l->length[1][i]);
+        const float in0 = x * v0 - y * u0, in1 = y * u1 - beyond * v1;
+        const float least =
+            smaller(w * w + y * y, smaller(w0 * w0 + in0 * in0, w1 * w1 + in1 * in1));
+        const float inside = smaller(y, smaller(in0, in1));
+        out[i] = (inside > 0.0f ? 0.0f : least) + z * z;
     }
 }
 

@@ -188,6 +188,60 @@ static void sweeps_are_free(void **state)
     flr_test_part_free(&b);
 }
 
+/* metres: from a point to the nearest box around a patch, by all of them */
+static double box_distance(const flr_fit *fit, flr_vec3 p)
+{
+    const double at[3] = {p.x, p.y, p.z};
+    double least2 = INFINITY;
+    for (uint32_t i = 0; i < fit->counts.patches; i++) {
+        const flr_fit_boxes *b = &fit->level[0][i / FLR_FIT_WIDE];
+        double sum = 0;
+        for (int k = 0; k < 3; k++) {
+            const double gap = fmax(fmax((double)b->low[k][i % FLR_FIT_WIDE] - at[k],
+                                         at[k] - (double)b->high[k][i % FLR_FIT_WIDE]),
+                                    0);
+            sum += gap * gap;
+        }
+        least2 = fmin(least2, sum);
+    }
+    return sqrt(least2);
+}
+
+/* What is remembered of balls changes no answer, and the answers are right. */
+static void balls_are_near_boxes(void **state)
+{
+    (void)state;
+    flr_test_random random = flr_test_random_begin("balls are near boxes");
+    const flr_fit_params params = flr_default_fit_params();
+    flr_test_part a, b;
+    flr_test_part_make(&a, (flr_test_solid)0, 1, 0.001, false);
+    flr_test_part_make(&b, FLR_TEST_TETRAHEDRON, 0.7, 0.001, false);
+    both p = begin(flr_test_shape_mesh(&a.shape), flr_test_shape_mesh(&b.shape));
+    flr_fit_lists *l = &p.warm->lists;
+    unsigned near = 0, far = 0;
+    const double size = flr_fit_get_info(p.fits[0]).size;
+    flr_pose T = flr_pose_identity();
+    for (int n = 0; n < 400; n++) {
+        T = n % 50 ? next_pose(&random, T, 50 * size, 0) : flr_test_random_pose(&random, size);
+        const flr_fit_query q = flr_fit_begin_query(p.warm, T, &params);
+        const double within = flr_test_random_range(&random, 0, 0.1 * size);
+        for (uint32_t i = 0; i < p.fits[1]->counts.patches; i++) {
+            flr_fit_ball *ball = n % 2 ? &l->balls[i] : &l->eights[i / FLR_FIT_WIDE], fresh = *ball;
+            fresh.distance = (flr_fit_bounds){NAN, NAN};
+            const double beyond =
+                box_distance(p.fits[0], flr_pose_apply(T, ball->centre)) - ball->radius - within;
+            const bool answer = flr_fit_ball_is_near(&q, ball, within);
+            assert_true(answer == flr_fit_ball_is_near(&q, &fresh, within));
+            assert_true(answer ? beyond < 1e-6 : beyond > -1e-6);
+            near += answer, far += !answer;
+        }
+    }
+    assert_true(near > 100 && far > 100);
+    end(&p);
+    flr_test_part_free(&a);
+    flr_test_part_free(&b);
+}
+
 static flr_result make_pair(void *context, flr_error *error)
 {
     const both *p = context;
@@ -325,7 +379,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_changes_nothing), cmocka_unit_test(bounds_hold),
-        cmocka_unit_test(tracks_are_restored), cmocka_unit_test(sweeps_are_free),
-        cmocka_unit_test(nothing_is_allocated_later)};
+        cmocka_unit_test(tracks_are_restored),    cmocka_unit_test(sweeps_are_free),
+        cmocka_unit_test(balls_are_near_boxes),   cmocka_unit_test(nothing_is_allocated_later)};
     return cmocka_run_group_tests_name("fit track", tests, NULL, NULL);
 }
