@@ -95,6 +95,8 @@ def distances(count: int) -> None:
     print(f"Open3D: {1e3 * other[0]:.0f} ms, processor time {1e3 * other[1]:.0f} ms; differs by {differ:.1e} m (single precision)")
 
 
-overhead()
-batch(100000 if len(sys.argv) < 2 else min(int(sys.argv[1]), 100000))
-distances(int(sys.argv[1]) if len(sys.argv) > 1 else 1000000)
+if __name__ == "__main__":
+    given = int(sys.argv[1]) if len(sys.argv) > 1 else 1000000
+    overhead()
+    batch(min(given, 100000))
+    distances(given)
