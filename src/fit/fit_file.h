@@ -7,7 +7,7 @@
 
 #define FLR_FIT_MAGIC    "feelrfit"
 #define FLR_FIT_MAX_FILE ((uint64_t)1 << 38)
-enum { FLR_FIT_VERSION = 6 /* another where the same mesh gives other bytes */ };
+enum { FLR_FIT_VERSION = 7 /* another where the same mesh gives other bytes */ };
 
 typedef struct flr_fit_header {
     char magic[8];

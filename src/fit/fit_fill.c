@@ -73,21 +73,47 @@ static void fill_lanes(const flr_fit *fit, flr_fit_patch *patch, const uint32_t 
     patch->radius = nextafterf((float)sqrt(radius2), INFINITY);
 }
 
-/* The patch's own box: along its normal, its longest extent across that, and square to both. */
+/* The direction across n in which a box around the points is smallest: that of a side of some triangle. */
+static flr_vec3 best_along(const flr_fit_patch *patch, flr_vec3 n)
+{
+    const flr_fit_lanes *l = &patch->lanes;
+    const flr_vec3 u = flr_vec3_perpendicular(n), v = flr_vec3_cross(n, u);
+    double x[FLR_FIT_LANES], y[FLR_FIT_LANES], least = INFINITY;
+    flr_vec3 along = u;
+    for (int i = 0; i < FLR_FIT_LANES; i++) {
+        const flr_vec3 p = flr_vec3_make((double)l->x[i], (double)l->y[i], (double)l->z[i]);
+        x[i] = flr_vec3_dot(u, p), y[i] = flr_vec3_dot(v, p);
+    }
+    for (uint32_t f = 0; f < patch->faces; f++) {
+        const unsigned corners = patch->corners[f];
+        for (unsigned from = corners; from; from &= from - 1) {
+            const unsigned others = from & (from - 1) ? from & (from - 1) : corners;
+            const int a = __builtin_ctz(from), b = __builtin_ctz(others);
+            const double dx = x[b] - x[a], dy = y[b] - y[a], length2 = dx * dx + dy * dy;
+            if (!(length2 > 0)) continue;
+            double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+            for (int i = 0; i < FLR_FIT_LANES; i++) {
+                const double at[2] = {dx * x[i] + dy * y[i], dx * y[i] - dy * x[i]};
+                for (int k = 0; k < 2; k++)
+                    low[k] = at[k] < low[k] ? at[k] : low[k],
+                    high[k] = at[k] > high[k] ? at[k] : high[k];
+            }
+            const double area = (high[0] - low[0]) * (high[1] - low[1]) / length2;
+            if (!(area < least)) continue;
+            least = area;
+            along = flr_vec3_add(flr_vec3_scale(u, dx), flr_vec3_scale(v, dy));
+        }
+    }
+    return flr_vec3_normalize(along);
+}
+
+/* The patch's own box: along its normal, a side of one of its triangles, and square to both. */
 static void fill_box(flr_fit_patch *patch, flr_vec3 area)
 {
     const flr_fit_lanes *l = &patch->lanes;
-    flr_vec3 n = flr_vec3_normalize(area), far = flr_vec3_zero();
+    flr_vec3 n = flr_vec3_normalize(area);
     if (flr_vec3_length2(n) < 0.5) n = flr_vec3_make(1, 0, 0);
-    for (int i = 1; i < FLR_FIT_LANES; i++) {
-        flr_vec3 to =
-            flr_vec3_make((double)l->x[i] - (double)l->x[0], (double)l->y[i] - (double)l->y[0],
-                          (double)l->z[i] - (double)l->z[0]);
-        to = flr_vec3_add_scaled(to, -flr_vec3_dot(to, n), n);
-        if (flr_vec3_length2(to) > flr_vec3_length2(far)) far = to;
-    }
-    flr_vec3 along = flr_vec3_normalize(far);
-    if (flr_vec3_length2(along) < 0.5) along = flr_vec3_perpendicular(n);
+    const flr_vec3 along = best_along(patch, n);
     const flr_vec3 axes[3] = {n, along, flr_vec3_cross(n, along)};
     for (int k = 0; k < 3; k++) {
         float *axis = patch->axes[k], low = INFINITY, high = -INFINITY;

@@ -26,6 +26,9 @@ typedef struct flr_fit_kernel {
     void (*move)(const flr_fit_move *move, const flr_fit_lanes *from, flr_fit_lanes *to);
     /* The least and the largest coordinates. */
     void (*bounds)(const flr_fit_lanes *points, float low[3], float high[3]);
+    /* Of points after a move, the same. */
+    void (*extents)(const flr_fit_move *move, const flr_fit_lanes *points, float low[3],
+                    float high[3]);
     /* Fills the masks of `count` faces, for points moved by `shift`; bit i of the result: of face i no mask has all points.
      * Masks are filled as far as that takes, and empty beyond. */
     uint32_t (*sides)(const flr_fit_plane *planes, const flr_fit_face *faces, uint32_t count,
@@ -46,6 +49,14 @@ typedef struct flr_fit_kernel {
                      const flr_fit_lanes *points, const float limit2[FLR_FIT_LANES],
                      float d2[FLR_FIT_LANES][FLR_FIT_LANES], float best[FLR_FIT_LANES],
                      int32_t at[FLR_FIT_LANES]);
+    /* After near(): bit i of masks[f]: point i has a face nearer than `limit2` in f, which is not `at`. For the faces in
+     * `kept`. */
+    void (*nearer)(uint32_t kept, const float d2[FLR_FIT_LANES][FLR_FIT_LANES],
+                   const float limit2[FLR_FIT_LANES], const int32_t at[FLR_FIT_LANES],
+                   uint16_t masks[FLR_FIT_LANES]);
+    /* Bits for i < count <= 16: of `near`, bounds[i] < limit; of the result, also not sure[i] - way >= need. */
+    uint32_t (*unsure)(const float *bounds, const float *sure, uint32_t count, float limit,
+                       float way, float need, uint32_t *near);
     /* The least height of points, moved by `shift`, over a curve in its axes, less `off` and each divided by sqrt(1 + s^2)
      * where the curve has the slope s: nearly distances. -INFINITY where it is too steep. `side` -1: heights count
      * downwards. */

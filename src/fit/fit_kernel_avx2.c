@@ -59,6 +59,20 @@ TARGET static void bounds(const flr_fit_lanes *p, float low[3], float high[3])
     high[0] = largest(p->x), high[1] = largest(p->y), high[2] = largest(p->z);
 }
 
+TARGET static void extents(const flr_fit_move *m, const flr_fit_lanes *p, float low[3],
+                           float high[3])
+{
+    for (int k = 0; k < 3; k++) {
+        __m256 at[2];
+        for (int i = 0; i < 2; i++) {
+            LOAD(p, 8 * i);
+            at[i] = ALONG(m->turn[k], m->shift[k]);
+        }
+        low[k] = least_of(_mm256_min_ps(at[0], at[1]));
+        high[k] = largest_of(_mm256_max_ps(at[0], at[1]));
+    }
+}
+
 /* eight points, moved */
 #define SHIFTED(p, i, shift)                                                                       \
     const __m256 x = ADD(_mm256_load_ps((p)->x + (i)), ALL((shift)[0])),                           \
@@ -182,6 +196,39 @@ TARGET static uint32_t near(const flr_fit_plane *planes, const flr_fit_face *fac
     return kept;
 }
 
+TARGET static void nearer(uint32_t kept, const float d2[][FLR_FIT_LANES], const float limit2[],
+                          const int32_t at[], uint16_t masks[])
+{
+    for (; kept; kept &= kept - 1) {
+        const int f = __builtin_ctz(kept);
+        unsigned mask = 0;
+        for (int i = 0; i < FLR_FIT_LANES; i += 8) {
+            const unsigned less =
+                BITS(_mm256_loadu_ps(d2[f] + i), _mm256_loadu_ps(limit2 + i), _CMP_LT_OQ);
+            const __m256i same = _mm256_cmpeq_epi32(_mm256_loadu_si256((const __m256i *)(at + i)),
+                                                    _mm256_set1_epi32(f));
+            mask |= (less & ~(unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(same))) << i;
+        }
+        masks[f] = (uint16_t)mask;
+    }
+}
+
+TARGET static uint32_t unsure(const float *bounds, const float *sure, uint32_t count, float limit,
+                              float way, float need, uint32_t *near)
+{
+    uint32_t below = 0, there = 0, i = 0;
+    for (; i + 8 <= count; i += 8) {
+        below |= BITS(_mm256_loadu_ps(bounds + i), ALL(limit), _CMP_LT_OQ) << i;
+        there |= BITS(SUB(_mm256_loadu_ps(sure + i), ALL(way)), ALL(need), _CMP_GE_OQ) << i;
+    }
+    for (; i < count; i++) {
+        below |= (uint32_t)(bounds[i] < limit) << i;
+        there |= (uint32_t)(sure[i] - way >= need) << i;
+    }
+    *near = below;
+    return below & ~there;
+}
+
 TARGET static float heights(const float axes[3][3], const float curve[5],
                             const flr_fit_lanes *points, const float shift[3], float side,
                             float off)
@@ -237,6 +284,6 @@ TARGET static uint32_t boxes(const flr_fit_boxes *b, const float low[3], const f
     return kept;
 }
 
-const flr_fit_kernel flr_fit_kernel_avx2 = {move, bounds,  sides,  corners, apart, within,
-                                            near, heights, extent, over,    boxes};
+const flr_fit_kernel flr_fit_kernel_avx2 = {move, bounds, extents, sides,   corners, apart, within,
+                                            near, nearer, unsure,  heights, extent,  over,  boxes};
 #endif

@@ -32,6 +32,32 @@ TARGET static void bounds(const flr_fit_lanes *p, float low[3], float high[3])
     low[2] = _mm512_reduce_min_ps(z), high[2] = _mm512_reduce_max_ps(z);
 }
 
+/* The least of four times 16 numbers. */
+TARGET static inline __m128 least_of_four(__m512 a, __m512 b, __m512 c, __m512 d)
+{
+    const __m512 ab = _mm512_min_ps(_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b)),
+                 cd = _mm512_min_ps(_mm512_unpacklo_ps(c, d), _mm512_unpackhi_ps(c, d)),
+                 all = _mm512_min_ps(_mm512_shuffle_ps(ab, cd, 0x44),
+                                     _mm512_shuffle_ps(ab, cd, 0xee));
+    const __m256 half = _mm256_min_ps(_mm512_castps512_ps256(all), _mm512_extractf32x8_ps(all, 1));
+    return _mm_min_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1));
+}
+
+TARGET static void extents(const flr_fit_move *m, const flr_fit_lanes *p, float low[3],
+                           float high[3])
+{
+    LOAD(p);
+    const __m512 a = ALONG(m->turn[0], m->shift[0]), b = ALONG(m->turn[1], m->shift[1]),
+                 c = ALONG(m->turn[2], m->shift[2]);
+    const __m512 sign = ALL(-0.0f), na = _mm512_xor_ps(a, sign), nb = _mm512_xor_ps(b, sign),
+                 nc = _mm512_xor_ps(c, sign);
+    float least[2][4];
+    _mm_storeu_ps(least[0], least_of_four(a, b, c, na));
+    _mm_storeu_ps(least[1], least_of_four(nb, nc, nb, nc));
+    for (int k = 0; k < 3; k++) low[k] = least[0][k];
+    high[0] = -least[0][3], high[1] = -least[1][0], high[2] = -least[1][1];
+}
+
 #define SHIFTED(p, shift)                                                                          \
     const __m512 x = ADD(_mm512_load_ps((p)->x), ALL((shift)[0])),                                 \
                  y = ADD(_mm512_load_ps((p)->y), ALL((shift)[1])),                                 \
@@ -133,6 +159,29 @@ TARGET static uint32_t near(const flr_fit_plane *planes, const flr_fit_face *fac
     return kept;
 }
 
+TARGET static void nearer(uint32_t kept, const float d2[][FLR_FIT_LANES], const float limit2[],
+                          const int32_t at[], uint16_t masks[])
+{
+    const __m512 limit = _mm512_loadu_ps(limit2);
+    const __m512i which = _mm512_loadu_si512(at);
+    for (; kept; kept &= kept - 1) {
+        const int f = __builtin_ctz(kept);
+        masks[f] = _mm512_cmp_ps_mask(_mm512_loadu_ps(d2[f]), limit, _CMP_LT_OQ) &
+                   _mm512_cmpneq_epi32_mask(which, _mm512_set1_epi32(f));
+    }
+}
+
+TARGET static uint32_t unsure(const float *bounds, const float *sure, uint32_t count, float limit,
+                              float way, float need, uint32_t *near)
+{
+    const __mmask16 there = (__mmask16)((1u << count) - 1);
+    const __m512 left = _mm512_sub_ps(_mm512_maskz_loadu_ps(there, sure), ALL(way));
+    const __mmask16 below = _mm512_mask_cmp_ps_mask(there, _mm512_maskz_loadu_ps(there, bounds),
+                                                    ALL(limit), _CMP_LT_OQ);
+    *near = below;
+    return below & ~(uint32_t)_mm512_cmp_ps_mask(left, ALL(need), _CMP_GE_OQ);
+}
+
 TARGET static float heights(const float axes[3][3], const float curve[5],
                             const flr_fit_lanes *points, const float shift[3], float side,
                             float off)
@@ -180,6 +229,7 @@ TARGET static uint32_t boxes(const flr_fit_boxes *b, const float low[3], const f
     return kept;
 }
 
-const flr_fit_kernel flr_fit_kernel_avx512 = {move, bounds,  sides,  corners, apart, within,
-                                              near, heights, extent, over,    boxes};
+const flr_fit_kernel flr_fit_kernel_avx512 = {move,    bounds, extents, sides,  corners,
+                                              apart,   within, near,    nearer, unsure,
+                                              heights, extent, over,    boxes};
 #endif

@@ -90,6 +90,16 @@ static void bounds(const flr_fit_lanes *p, float low[3], float high[3])
     high[0] = largest(p->x), high[1] = largest(p->y), high[2] = largest(p->z);
 }
 
+static void extents(const flr_fit_move *m, const flr_fit_lanes *p, float low[3], float high[3])
+{
+    for (int k = 0; k < 3; k++) {
+        float32x4_t at[FIT_NEON_PARTS];
+        for (int i = 0; i < FIT_NEON_PARTS; i++) at[i] = along(m->turn[k], load(p, i), m->shift[k]);
+        low[k] = vminvq_f32(vminq_f32(vminq_f32(at[0], at[1]), vminq_f32(at[2], at[3])));
+        high[k] = vmaxvq_f32(vmaxq_f32(vmaxq_f32(at[0], at[1]), vmaxq_f32(at[2], at[3])));
+    }
+}
+
 /* Where points are above a face and beyond its sides: s, and x, y, z of along() its sides' directions */
 typedef struct over_face {
     float32x4_t s, x, y, z;
@@ -229,6 +239,37 @@ static uint32_t near(const flr_fit_plane *planes, const flr_fit_face *faces, uin
     return kept;
 }
 
+static void nearer(uint32_t kept, const float d2[][FLR_FIT_LANES], const float limit2[],
+                   const int32_t at[], uint16_t masks[])
+{
+    for (; kept; kept &= kept - 1) {
+        const int f = __builtin_ctz(kept);
+        uint32x4_t less[FIT_NEON_PARTS];
+        for (int i = 0; i < FIT_NEON_PARTS; i++)
+            less[i] = vbicq_u32(vcltq_f32(vld1q_f32(d2[f] + 4 * i), vld1q_f32(limit2 + 4 * i)),
+                                vceqq_s32(vld1q_s32(at + 4 * i), vdupq_n_s32(f)));
+        masks[f] = (uint16_t)bits_of(bytes_of(less));
+    }
+}
+
+static uint32_t unsure(const float *bounds, const float *sure, uint32_t count, float limit,
+                       float way, float need, uint32_t *near)
+{
+    uint32x4_t below[FIT_NEON_PARTS], there[FIT_NEON_PARTS];
+    float b[FLR_FIT_LANES], s[FLR_FIT_LANES];
+    if (count < FLR_FIT_LANES) {
+        for (uint32_t i = 0; i < FLR_FIT_LANES; i++)
+            b[i] = i < count ? bounds[i] : INFINITY, s[i] = i < count ? sure[i] : 0;
+        bounds = b, sure = s;
+    }
+    for (int k = 0; k < FIT_NEON_PARTS; k++) {
+        below[k] = vcltq_f32(vld1q_f32(bounds + 4 * k), ALL(limit));
+        there[k] = vcgeq_f32(SUB(vld1q_f32(sure + 4 * k), ALL(way)), ALL(need));
+    }
+    *near = bits_of(bytes_of(below)) & (uint32_t)((1u << count) - 1);
+    return *near & ~bits_of(bytes_of(there));
+}
+
 static float heights(const float axes[3][3], const float curve[5], const flr_fit_lanes *points,
                      const float shift[3], float side, float off)
 {
@@ -285,6 +326,6 @@ static uint32_t boxes(const flr_fit_boxes *b, const float low[3], const float hi
     return bits_of(bytes_of(meet));
 }
 
-const flr_fit_kernel flr_fit_kernel_neon = {move, bounds,  sides,  corners, apart, within,
-                                            near, heights, extent, over,    boxes};
+const flr_fit_kernel flr_fit_kernel_neon = {move, bounds, extents, sides,   corners, apart, within,
+                                            near, nearer, unsure,  heights, extent,  over,  boxes};
 #endif

@@ -25,6 +25,13 @@ static void bounds(const flr_fit_lanes *p, float low[3], float high[3])
     }
 }
 
+static void extents(const flr_fit_move *m, const flr_fit_lanes *p, float low[3], float high[3])
+{
+    flr_fit_lanes moved;
+    move(m, p, &moved);
+    bounds(&moved, low, high);
+}
+
 static float along(const float n[3], const flr_fit_lanes *p, int i, float plus)
 {
     return (n[0] * p->x[i] + n[1] * p->y[i]) + (n[2] * p->z[i] + plus);
@@ -139,6 +146,30 @@ static uint32_t near(const flr_fit_plane *planes, const flr_fit_face *faces, uin
     return kept;
 }
 
+static void nearer(uint32_t kept, const float d2[][FLR_FIT_LANES], const float limit2[],
+                   const int32_t at[], uint16_t masks[])
+{
+    for (; kept; kept &= kept - 1) {
+        const int f = __builtin_ctz(kept);
+        unsigned mask = 0;
+        for (int i = 0; i < FLR_FIT_LANES; i++)
+            mask |= (unsigned)(d2[f][i] < limit2[i] && at[i] != f) << i;
+        masks[f] = (uint16_t)mask;
+    }
+}
+
+static uint32_t unsure(const float *bounds, const float *sure, uint32_t count, float limit,
+                       float way, float need, uint32_t *near)
+{
+    uint32_t below = 0, there = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        below |= (uint32_t)(bounds[i] < limit) << i;
+        there |= (uint32_t)(sure[i] - way >= need) << i;
+    }
+    *near = below;
+    return below & ~there;
+}
+
 static float smaller(float a, float b) { return a < b ? a : b; }
 
 static float heights(const float axes[3][3], const float curve[5], const flr_fit_lanes *points,
@@ -191,8 +222,9 @@ static uint32_t boxes(const flr_fit_boxes *b, const float low[3], const float hi
     return kept;
 }
 
-const flr_fit_kernel flr_fit_kernel_scalar = {move, bounds,  sides,  corners, apart, within,
-                                              near, heights, extent, over,    boxes};
+const flr_fit_kernel flr_fit_kernel_scalar = {move,    bounds, extents, sides,  corners,
+                                              apart,   within, near,    nearer, unsure,
+                                              heights, extent, over,    boxes};
 
 const flr_fit_kernel *flr_fit_choose_kernel(flr_simd simd)
 {

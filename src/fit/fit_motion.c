@@ -258,6 +258,17 @@ static bool is_beyond(const flr_fit_query *q, flr_fit_guest *guest, uint32_t pat
     return flr_fit_is_sure(q, patch, entry, need) || flr_fit_bound(q, guest, patch, entry) >= need;
 }
 
+/* Are they kept apart both at the beginning and at the end of the stretch, and so in between? */
+static bool is_free(const flr_fit_query *q, const flr_fit_query *end, const following *f,
+                    uint32_t patch, uint32_t entry, flr_fit_guest guests[2])
+{
+    const double turn = (f->end - f->begin) * flr_vec3_length(f->spin),
+                 need = f->apart +
+                        flr_fit_between(q, &q->pair->lists.entries[entry], patch, f->travel, turn);
+    return is_beyond(q, &guests[0], patch, entry, need) &&
+           is_beyond(end, &guests[1], patch, entry, need);
+}
+
 /* All patches in the lists that no surface keeps apart, both at the beginning and at the end of the stretch. */
 static void pass_near(flr_fit_query *q, following *f)
 {
@@ -272,8 +283,7 @@ static void pass_near(flr_fit_query *q, following *f)
     const double turn = (f->end - f->begin) * flr_vec3_length(f->spin);
     for (uint32_t i = 0; i < q->parts[1]->counts.patches; i++) {
         if (!l->count[i]) continue;
-        const flr_fit_entry *entries = l->entries + l->first[i];
-        const float far = (float)((q->limit + (double)l->moved[i]) * (1 + 1e-6));
+        const float far = (float)((f->apart + (double)l->moved[i]) * (1 + 1e-6));
         bool visited = false;
         if (q->work > q->max_work) {
             q->skipped2 = 0;
@@ -281,16 +291,22 @@ static void pass_near(flr_fit_query *q, following *f)
         }
         q->work++;
         guests[0].received = guests[1].received = false;
-        for (uint32_t k = 0; k < l->count[i]; k++) {
-            if (entries[k].bound >= far) continue;
-            q->work += 6;
-            const double need = f->apart + flr_fit_between(q, &entries[k], i, f->travel, turn);
-            if (is_beyond(q, &guests[0], i, l->first[i] + k, need) &&
-                is_beyond(&end, &guests[1], i, l->first[i] + k, need))
-                continue;
-            if (!visited) flr_fit_visit(q, i, &v);
-            visited = true;
-            pass(q, entries[k].patch, &v);
+        /* odometers only rise: what is sure at the end by the largest need of any entry is sure at the beginning */
+        const double most = f->apart + 0.125 * (double)l->bent[i] * f->travel * f->travel +
+                            turn * (double)l->more[i];
+        const uint32_t first = l->first[i], last = first + l->count[i];
+        for (uint32_t from = first; from < last; from += FLR_FIT_LANES) {
+            uint32_t near,
+                left = q->kernel->unsure(l->bounds + from, l->sure + from, lanes_to(from, last),
+                                         far, end.odometer[i], (float)(most * (1 + 1e-6)), &near);
+            q->work += 6 * (uint64_t)__builtin_popcount(near);
+            for (; left; left &= left - 1) {
+                const uint32_t entry = from + (uint32_t)__builtin_ctz(left);
+                if (is_free(q, &end, f, i, entry, guests)) continue;
+                if (!visited) flr_fit_visit(q, i, &v);
+                visited = true;
+                pass(q, l->entries[entry].patch, &v);
+            }
         }
     }
 }
@@ -306,7 +322,7 @@ static bool stretch(flr_fit_pair *pair, following *f, uint64_t *work, uint64_t m
     set_end(&q, f, f->end);
     q.max_work = max_work > *work ? max_work - *work : 0;
     q.context = f;
-    if (flr_fit_follow(&q, q.limit))
+    if (flr_fit_follow(&q, f->apart, &f->T_end))
         pass_near(&q, f);
     else
         flr_fit_walk(&q, pass);

@@ -9,8 +9,11 @@
 #include "fit/fit_query.h"
 
 static const double FURTHER = 50e-6; /* metres beyond twice the height: as far as curves tell */
-static const double SOON = 0.1;      /* of the margin: what queries may look at later, or more */
-static const double FAR = 4; /* times what a list covers: patches with nothing there move freely */
+static const double CLOSELY =
+    5e-7; /* metres: with a surface that leaves its patch by less, no other is tried */
+static const double SOON = 0.1; /* of the margin: what queries may look at later, or more */
+/* times what a list covers: patches with nothing there move freely */
+static const double FAR = 4, FARTHER = 16;
 
 /* a patch of a and one of b */
 typedef struct couple {
@@ -67,10 +70,15 @@ static double bend_of(const flr_fit_curve *c)
     return 2 * (fabs((double)c->k[2]) + fabs((double)c->k[3]) + fabs((double)c->k[4]));
 }
 
+static bool is_curve(const flr_fit_entry *e)
+{
+    return e->keeper == FLR_FIT_CURVE_A || e->keeper == FLR_FIT_CURVE_B;
+}
+
 double flr_fit_between(const flr_fit_query *q, const flr_fit_entry *entry, uint32_t patch,
                        double travel, double turn)
 {
-    if (entry->keeper != FLR_FIT_CURVE_A && entry->keeper != FLR_FIT_CURVE_B) return 0;
+    if (!is_curve(entry)) return 0;
     const flr_fit_patch *p = entry->keeper == FLR_FIT_CURVE_A ? &q->parts[0]->patches[entry->patch]
                                                               : &q->parts[1]->patches[patch];
     return 0.125 * bend_of(&p->curve) * travel * travel + turn * (double)entry->v[2];
@@ -142,7 +150,7 @@ static double bound_of(const flr_fit_query *q, const couple *c, flr_fit_guest *g
 static double sure_of(const flr_fit_query *q, const couple *c, const flr_fit_entry *e, double bound)
 {
     double slack = 8 * FLR_FIT_SINGLE * c->size + 1e-6 * fabs(bound);
-    if (e->keeper == FLR_FIT_CURVE_A || e->keeper == FLR_FIT_CURVE_B) {
+    if (is_curve(e)) {
         const flr_fit_patch *p = e->keeper == FLR_FIT_CURVE_A ? c->a : c->b;
         const double bend = bend_of(&p->curve), factor = (double)e->v[0],
                      range = c->size + (double)q->pair->lists.cover[c->b - q->parts[1]->patches],
@@ -171,33 +179,45 @@ double flr_fit_bound(const flr_fit_query *q, flr_fit_guest *guest, uint32_t patc
 
 /* ---- choice ---- */
 
-/* The sides of a patch's own box, beyond which the other patch may lie. */
-static double best_plane(const flr_fit_query *q, const couple *c, const flr_fit_guest *g, int part,
-                         flr_fit_entry *e)
+/* a side of a patch's own box, beyond which the other patch may lie */
+typedef struct box_side {
+    float more; /* metres: by how much */
+    int axis, sign;
+    int over; /* on which side of the patch most of the other one is */
+} box_side;
+
+static box_side best_side(const flr_fit_query *q, const couple *c, const flr_fit_guest *g, int part)
 {
     const flr_fit_patch *p = part ? c->b : c->a;
-    double best = -INFINITY;
+    const float(*const axes)[3] = part ? g->axes : p->axes, *const shift =
+                                                                part ? c->back : c->shift;
+    box_side best = {.more = -INFINITY};
     flr_fit_move move;
     for (int k = 0; k < 3; k++) {
-        const float *axis = part ? g->axes[k] : p->axes[k], *shift = part ? c->back : c->shift;
-        for (int j = 0; j < 3; j++) move.turn[k][j] = axis[j];
-        move.shift[k] = axis[0] * shift[0] + axis[1] * shift[1] + axis[2] * shift[2];
+        for (int j = 0; j < 3; j++) move.turn[k][j] = axes[k][j];
+        move.shift[k] = axes[k][0] * shift[0] + axes[k][1] * shift[1] + axes[k][2] * shift[2];
     }
-    flr_fit_lanes there;
     float low[3], high[3];
-    q->kernel->move(&move, part ? &c->a->lanes : &g->v.lanes, &there);
-    q->kernel->bounds(&there, low, high);
+    q->kernel->extents(&move, part ? &c->a->lanes : &g->v.lanes, low, high);
     for (int k = 0; k < 3; k++) {
-        const double above = (double)low[k] - (double)p->high[k],
-                     below = (double)p->low[k] - (double)high[k], more = fmax(above, below);
-        if (!(more > best)) continue;
-        const float sign = above >= below ? 1.0f : -1.0f;
-        best = more;
-        e->keeper = part ? FLR_FIT_PLANE_B : FLR_FIT_PLANE_A;
-        for (int j = 0; j < 3; j++) e->v[j] = sign * p->axes[k][j];
-        e->v[3] = above >= below ? p->high[k] : -p->low[k];
+        const float above = low[k] - p->high[k], below = p->low[k] - high[k],
+                    more = above >= below ? above : below;
+        const int sign = above >= below ? 1 : -1;
+        best.over = k == 0 ? sign : best.over;
+        best.axis = more > best.more ? k : best.axis;
+        best.sign = more > best.more ? sign : best.sign;
+        best.more = more > best.more ? more : best.more;
     }
-    return best - FLR_FIT_SINGLE * c->size;
+    return best;
+}
+
+static void keep_by_side(const couple *c, int part, const box_side *side, flr_fit_entry *e)
+{
+    const flr_fit_patch *p = part ? c->b : c->a;
+    const float sign = (float)side->sign;
+    e->keeper = part ? FLR_FIT_PLANE_B : FLR_FIT_PLANE_A;
+    for (int j = 0; j < 3; j++) e->v[j] = sign * p->axes[side->axis][j];
+    e->v[3] = side->sign > 0 ? p->high[side->axis] : -p->low[side->axis];
 }
 
 /* What the flat triangles of the other patch may come nearer to a curve between their corners: 1/6 of the most that the
@@ -255,26 +275,33 @@ static double factor_of(const flr_fit_patch *p, double far)
     return (1 - 1e-6) / sqrt(1 + (2 + bent) * bent * steep2);
 }
 
-static void try_curve(const flr_fit_query *q, const couple *c, const flr_fit_guest *g, int part,
+static void try_curve(const couple *c, const flr_fit_guest *g, int part, int side, double height,
                       double most, flr_fit_entry *e)
 {
     const flr_fit_patch *p = part ? c->b : c->a;
-    for (int side = 1; side >= -1; side -= 2) {
-        const double height = over_curve(q, c, g, part, side);
-        if (!(height > (double)e->bound)) continue;
-        /* the nearer the limit, the better the factor */
-        const double far = fmin(2 * height + FURTHER, most);
-        double more;
-        const double slack = FLR_FIT_SINGLE * c->size * (1 + bend_of(&p->curve) * c->size) +
-                             between_corners(c, g, part, side, &more),
-                     factor = factor_of(p, far), bound = fmin((height - slack) * factor, far);
-        if (!(bound > (double)e->bound)) continue;
-        e->keeper = part ? FLR_FIT_CURVE_B : FLR_FIT_CURVE_A;
-        e->side = (int16_t)side;
-        e->bound = (float)bound;
-        e->v[0] = (float)factor, e->v[1] = (float)slack, e->v[2] = (float)more;
-        e->v[3] = (float)far;
-    }
+    if (!(height > (double)e->bound)) return;
+    /* the nearer the limit, the better the factor */
+    const double far = fmin(2 * height + FURTHER, most);
+    double more;
+    const double slack = FLR_FIT_SINGLE * c->size * (1 + bend_of(&p->curve) * c->size) +
+                         between_corners(c, g, part, side, &more),
+                 factor = factor_of(p, far), bound = fmin((height - slack) * factor, far);
+    if (!(bound > (double)e->bound)) return;
+    e->keeper = part ? FLR_FIT_CURVE_B : FLR_FIT_CURVE_A;
+    e->side = (int16_t)side;
+    e->bound = (float)bound;
+    e->v[0] = (float)factor, e->v[1] = (float)slack, e->v[2] = (float)more;
+    e->v[3] = (float)far;
+}
+
+/* The curves of both patches, the one first that the other patch is farther from: mostly the second does not get better. */
+static void try_curves(const flr_fit_query *q, const couple *c, const flr_fit_guest *g,
+                       const int over[2], double most, flr_fit_entry *e)
+{
+    const double height[2] = {over_curve(q, c, g, 0, over[0]), over_curve(q, c, g, 1, over[1])};
+    const int first = height[1] > height[0];
+    try_curve(c, g, first, over[first], height[first], most, e);
+    try_curve(c, g, 1 - first, over[1 - first], height[1 - first], most, e);
 }
 
 static void try_faces(const flr_fit_query *q, const couple *c, flr_fit_guest *g, int part,
@@ -287,6 +314,15 @@ static void try_faces(const flr_fit_query *q, const couple *c, flr_fit_guest *g,
         e->side = (int16_t)side;
         e->bound = (float)bound;
     }
+}
+
+/* Does the surface of an entry leave its patch by so little that no other would be better? */
+static bool follows_closely(const couple *c, const flr_fit_entry *e)
+{
+    const flr_fit_curve *curve = e->keeper == FLR_FIT_CURVE_A   ? &c->a->curve
+                                 : e->keeper == FLR_FIT_CURVE_B ? &c->b->curve
+                                                                : NULL;
+    return curve && (double)curve->top - (double)curve->bottom + (double)e->v[1] < CLOSELY;
 }
 
 /* ---- lists ---- */
@@ -308,38 +344,67 @@ static void list_pair(flr_fit_query *q, uint32_t patch, const flr_fit_visitor *v
         receive(q, v->patch, &l->guest);
         l->any = true;
         lists->first[v->patch] = l->next;
+        lists->bent[v->patch] = lists->more[v->patch] = 0;
     }
     const couple c = couple_of(q, v, patch);
     const double radii = (double)c.a->radius + (double)c.b->radius,
                  apart = flr_vec3_distance(v->centre, c.a->centre) * (1 - 1e-6) - radii;
     q->work += 2;
     if (apart > l->cover) return;
-    flr_fit_entry e = {.patch = patch}, other = e;
-    double bound = best_plane(q, &c, &l->guest, 0, &e);
+    const box_side of_a = best_side(q, &c, &l->guest, 0);
+    q->work += 3;
+    if ((double)of_a.more - FLR_FIT_SINGLE * c.size > l->cover) return;
+    const box_side of_b = best_side(q, &c, &l->guest, 1);
+    const int part = of_b.more > of_a.more, over[2] = {of_a.over, of_b.over};
+    const double bound = (double)(part ? of_b.more : of_a.more) - FLR_FIT_SINGLE * c.size;
+    q->work += 3;
     if (bound > l->cover) return;
-    const double second = best_plane(q, &c, &l->guest, 1, &other);
-    if (second > bound) e = other, bound = second;
-    q->work += 6;
-    if (bound > l->cover) return;
+    flr_fit_entry e = {.patch = patch};
+    keep_by_side(&c, part, part ? &of_b : &of_a, &e);
     if (l->next == l->end) {
         l->full = true;
         return;
     }
     e.bound = (float)(bound - 1e-6 * fabs(bound));
     if (bound < l->soon) {
-        try_curve(q, &c, &l->guest, 0, l->cover, &e);
-        try_curve(q, &c, &l->guest, 1, l->cover, &e);
+        try_curves(q, &c, &l->guest, over, l->cover, &e);
         q->work += 8;
     }
-    if ((double)e.bound < fmin(l->soon, FURTHER)) {
+    if ((double)e.bound < fmin(l->soon, FURTHER) && !follows_closely(&c, &e)) {
         try_faces(q, &c, &l->guest, 0, &e);
         try_faces(q, &c, &l->guest, 1, &e);
         q->work += 8;
     }
     if (apart > (double)e.bound) e.bound = (float)apart;
     lists->sure[l->next] = -INFINITY;
+    lists->bounds[l->next] = e.bound;
+    if (is_curve(&e)) {
+        const float bend = (float)bend_of(e.keeper == FLR_FIT_CURVE_A ? &c.a->curve : &c.b->curve);
+        lists->bent[v->patch] = fmaxf(lists->bent[v->patch], bend);
+        lists->more[v->patch] = fmaxf(lists->more[v->patch], e.v[2]);
+    }
     lists->entries[l->next++] = e;
     lists->count[v->patch] = l->next - lists->first[v->patch];
+}
+
+/* How far there is nothing else around the eight patches of an entry, of which something may be near or not. */
+static void set_cover(flr_fit_query *q, uint32_t entry, bool near, double cover)
+{
+    flr_fit_lists *l = &q->pair->lists;
+    const uint32_t first = entry * FLR_FIT_WIDE, patches = q->parts[1]->counts.patches;
+    double times[FLR_FIT_WIDE], least = FARTHER;
+    l->any[entry] = false;
+    for (uint32_t i = 0; i < FLR_FIT_WIDE; i++) {
+        const uint32_t patch = first + i;
+        const bool listed = l->count[patch] > 0;
+        times[i] = !near || patch >= patches                          ? FARTHER
+                   : listed || !flr_fit_is_far(q, patch, FAR * cover) ? 1
+                                                                      : FAR;
+        l->any[entry] |= listed;
+        least = fmin(least, times[i]);
+    }
+    for (uint32_t i = 0; i < FLR_FIT_WIDE; i++)
+        l->cover[first + i] = (float)((l->any[entry] ? times[i] : least) * cover * (1 - 1e-6));
 }
 
 bool flr_fit_make_list(flr_fit_pair *pair, uint32_t group, flr_pose T_a_b, double cover,
@@ -360,11 +425,8 @@ bool flr_fit_make_list(flr_fit_pair *pair, uint32_t group, flr_pose T_a_b, doubl
         const uint32_t first = entry * FLR_FIT_WIDE;
         for (uint32_t i = first; i < first + FLR_FIT_WIDE; i++)
             lists->count[i] = 0, lists->odometer[0][i] = lists->odometer[1][i] = 0;
-        const bool near = flr_fit_walk_eight(&q, list_pair, entry, FAR * cover);
-        lists->any[entry] = false;
-        for (uint32_t i = first; i < first + FLR_FIT_WIDE; i++)
-            lists->any[entry] |= lists->count[i] > 0,
-                lists->cover[i] = (float)((near ? cover : FAR * cover) * (1 - 1e-6));
+        const bool near = flr_fit_walk_eight(&q, list_pair, entry, FARTHER * cover);
+        set_cover(&q, entry, near, cover);
         if (l.full) break;
     }
     pair->track.reference[group] = T_a_b;

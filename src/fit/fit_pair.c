@@ -394,7 +394,7 @@ static void search(flr_fit_query *q, bool warm)
         else
             first_guess(q);
     }
-    const bool listed = warm && flr_fit_follow(q, q->limit);
+    const bool listed = warm && flr_fit_follow(q, q->limit, NULL);
     clear_touched(q->pair);
     if (listed)
         flr_fit_meet_near(q, compare_beyond);

@@ -65,23 +65,54 @@ static inline void corners_of(const flr_fit *fit, uint32_t triangle, flr_vec3 t[
     for (int k = 0; k < 3; k++) t[k] = fit->vertices[fit->triangles[triangle].v[k]];
 }
 
-/* Measures one sample and one triangle. */
-static void try_sample(flr_fit_query *q, int side, uint32_t sample, uint32_t triangle)
+/* samples, each beside a triangle of the other part */
+typedef struct trying {
+    uint32_t sample[FLR_FIT_EIGHT], triangle[FLR_FIT_EIGHT];
+    uint32_t count;
+} trying;
+
+/* Measures them. */
+static void try_all(flr_fit_query *q, int side, trying *t)
 {
-    flr_fit_near *n = &q->pair->near[side][sample];
-    flr_vec3 t[3];
-    double d2;
-    if (isnan(n->distance2)) {
-        n->seen = seen(q, side, q->parts[side]->samples[sample].point);
-        n->distance2 = q->reach * q->reach;
+    const flr_fit *other = q->parts[1 - side];
+    flr_fit_eight corners[3], points, feet;
+    double d2[FLR_FIT_EIGHT];
+    float far[FLR_FIT_EIGHT];
+    if (t->count == 0) return;
+    for (uint32_t i = 0; i < FLR_FIT_EIGHT; i++) {
+        const uint32_t k = i < t->count ? i : 0;
+        const uint32_t *v = other->triangles[t->triangle[k]].v;
+        flr_fit_near *n = &q->pair->near[side][t->sample[k]];
+        if (isnan(n->distance2)) {
+            n->seen = seen(q, side, q->parts[side]->samples[t->sample[k]].point);
+            n->distance2 = q->reach * q->reach;
+        }
+        for (int c = 0; c < 3; c++) flr_fit_eight_set(&corners[c], (int)i, other->vertices[v[c]]);
+        flr_fit_eight_set(&points, (int)i, n->seen);
     }
-    corners_of(q->parts[1 - side], triangle, t);
-    const flr_vec3 at = flr_fit_on_triangle(t, n->seen, &d2);
-    q->work += 10;
-    if (d2 < n->distance2 || (d2 == n->distance2 && triangle < n->triangle)) {
-        n->distance2 = d2, n->at = at, n->triangle = triangle;
-        q->pair->far[side][sample] = far_of(d2);
+    flr_fit_feet8(corners, &points, &feet, d2, far);
+    q->work += 10 * (uint64_t)t->count;
+    for (uint32_t i = 0; i < t->count; i++) {
+        flr_fit_near *n = &q->pair->near[side][t->sample[i]];
+        flr_vec3 at = flr_fit_eight_get(&feet, (int)i), all[3];
+        if (!(d2[i] < INFINITY)) {
+            corners_of(other, t->triangle[i], all);
+            at = flr_fit_on_triangle(all, n->seen, &d2[i]);
+            far[i] = far_of(d2[i]);
+        }
+        if (d2[i] < n->distance2 || (d2[i] == n->distance2 && t->triangle[i] < n->triangle)) {
+            n->distance2 = d2[i], n->at = at, n->triangle = t->triangle[i];
+            q->pair->far[side][t->sample[i]] = far[i];
+        }
     }
+    t->count = 0;
+}
+
+static void try_sample(flr_fit_query *q, int side, uint32_t sample, uint32_t triangle, trying *t)
+{
+    t->sample[t->count] = sample;
+    t->triangle[t->count++] = triangle;
+    if (t->count == FLR_FIT_EIGHT) try_all(q, side, t);
 }
 
 /* The samples of a patch have found nothing yet. */
@@ -104,6 +135,8 @@ static void try_sixteen(flr_fit_query *q, int side, uint32_t patch, uint32_t fir
     const float *far = q->pair->far[side] + first, more = (float)(slack * (1 + 1e-6));
     float limit2[FLR_FIT_LANES], d2[FLR_FIT_LANES][FLR_FIT_LANES], best[FLR_FIT_LANES];
     int32_t at[FLR_FIT_LANES];
+    uint16_t also[FLR_FIT_LANES];
+    trying tries = {.count = 0};
     for (uint32_t i = 0; i < FLR_FIT_LANES; i++)
         limit2[i] = i < count ? limit2_of(far[i], more) : -1.0f;
     const uint32_t kept = q->kernel->near(other->planes + theirs->first_face, faces, theirs->faces,
@@ -113,15 +146,18 @@ static void try_sixteen(flr_fit_query *q, int side, uint32_t patch, uint32_t fir
     if (!has(q->pair->found[side], patch)) begin_finding(q, side, patch);
     for (uint32_t i = 0; i < count; i++) {
         if (at[i] < 0) continue;
-        try_sample(q, side, first + i, faces[at[i]].triangle);
-        limit2[i] = limit2_of(far[i], more);
+        try_sample(q, side, first + i, faces[at[i]].triangle, &tries);
     }
+    try_all(q, side, &tries);
+    for (uint32_t i = 0; i < count; i++)
+        if (at[i] >= 0) limit2[i] = limit2_of(far[i], more);
+    q->kernel->nearer(kept, (const float(*)[FLR_FIT_LANES])d2, limit2, at, also);
     for (uint32_t left = kept; left; left &= left - 1) {
         const int f = __builtin_ctz(left);
-        for (uint32_t i = 0; i < count; i++)
-            if (d2[f][i] < limit2[i] && at[i] != f)
-                try_sample(q, side, first + i, faces[f].triangle);
+        for (uint32_t k = also[f]; k; k &= k - 1)
+            try_sample(q, side, first + (uint32_t)__builtin_ctz(k), faces[f].triangle, &tries);
     }
+    try_all(q, side, &tries);
 }
 
 static void touch(flr_fit_query *q, int side, uint32_t patch)
@@ -170,17 +206,16 @@ static bool is_inside(const flr_fit_query *q, int side, uint32_t sample, const f
     return inside;
 }
 
-/* A sample whose nearest triangle is known. */
+/* A sample whose nearest triangle is known; `away` from its nearest point, and `length` from the origin of the other part. */
 static flr_fit_point_result look(const flr_fit_query *q, int side, uint32_t sample,
-                                 const flr_fit_near *near, bool apart)
+                                 const flr_fit_near *near, flr_vec3 away, double length, bool apart)
 {
     const flr_fit *other = q->parts[1 - side];
     const flr_vec3 p = near->seen;
     flr_fit_point_result r = {.found = true, .triangle = near->triangle, .nearest = near->at};
     const bool inside = is_inside(q, side, sample, near, apart);
     const double distance = sqrt(near->distance2);
-    r.error = flr_fit_rounding(q->extent[1 - side] + flr_vec3_length(p));
-    const flr_vec3 away = flr_vec3_normalize(flr_vec3_sub(p, near->at));
+    r.error = flr_fit_rounding(q->extent[1 - side] + length);
     if (away.x != 0 || away.y != 0 || away.z != 0) {
         r.direction = inside ? flr_vec3_neg(away) : away;
     } else {
@@ -286,6 +321,53 @@ static bool note_all_deep(flr_fit_query *q, int side, flr_fit_contact *contacts,
     return true;
 }
 
+/* Notes some samples whose nearest triangles are known. True: one of them is inside. */
+static bool note_some(flr_fit_query *q, int side, const uint32_t samples[], uint32_t count,
+                      bool apart, flr_fit_contact *contacts, uint32_t capacity,
+                      flr_fit_result *result)
+{
+    const flr_fit_near *near = q->pair->near[side];
+    flr_fit_eight points, feet, away;
+    double length[FLR_FIT_EIGHT];
+    bool inside = false;
+    for (uint32_t i = 0; i < FLR_FIT_EIGHT; i++) {
+        const flr_fit_near *n = &near[samples[i < count ? i : 0]];
+        flr_fit_eight_set(&points, (int)i, n->seen);
+        flr_fit_eight_set(&feet, (int)i, n->at);
+    }
+    flr_fit_directions8(&points, &feet, &away, length);
+    for (uint32_t i = 0; i < count; i++) {
+        const flr_fit_point_result r = look(q, side, samples[i], &near[samples[i]],
+                                            flr_fit_eight_get(&away, (int)i), length[i], apart);
+        inside |= r.distance < 0;
+        flr_fit_note_sample(q->parts, q->T_a_b, (uint32_t)side, samples[i], &r, &q->params,
+                            contacts, capacity, result);
+    }
+    return inside;
+}
+
+/* Notes the samples of a part that are near the other one's surface. True: one of them is inside. */
+static bool note_near(flr_fit_query *q, int side, bool apart, flr_fit_contact *contacts,
+                      uint32_t capacity, flr_fit_result *result)
+{
+    const flr_fit *part = q->parts[side];
+    uint32_t samples[FLR_FIT_EIGHT], count = 0;
+    bool inside = false;
+    for (uint32_t word = 0; word < (part->counts.patches + 63) / 64; word++)
+        for (uint64_t left = q->pair->found[side][word]; left; left &= left - 1) {
+            const flr_fit_patch *p = &part->patches[word * 64 + (uint32_t)__builtin_ctzll(left)];
+            for (uint32_t i = p->first_sample; i < p->first_sample + p->samples; i++) {
+                if (q->pair->near[side][i].triangle == FLR_NONE) continue;
+                samples[count++] = i;
+                if (count < FLR_FIT_EIGHT) continue;
+                inside |= note_some(q, side, samples, count, apart, contacts, capacity, result);
+                count = 0;
+            }
+        }
+    if (count) inside |= note_some(q, side, samples, count, apart, contacts, capacity, result);
+    return inside;
+}
+
 void flr_fit_note_samples(flr_fit_query *q, flr_fit_contact *contacts, uint32_t capacity,
                           flr_fit_result *result)
 {
@@ -293,21 +375,8 @@ void flr_fit_note_samples(flr_fit_query *q, flr_fit_contact *contacts, uint32_t 
     /* all triangles nearer than q->least were measured */
     const bool apart = q->params.max_distance > 0 && q->least > 0 && q->skipped2 == INFINITY;
     flr_fit_forget_shells(q->pair);
-    for (int side = 0; side < 2; side++) {
-        const flr_fit *part = q->parts[side];
-        for (uint32_t word = 0; word < (part->counts.patches + 63) / 64; word++)
-            for (uint64_t left = q->pair->found[side][word]; left; left &= left - 1) {
-                const flr_fit_patch *p =
-                    &part->patches[word * 64 + (uint32_t)__builtin_ctzll(left)];
-                for (uint32_t i = p->first_sample; i < p->first_sample + p->samples; i++) {
-                    if (q->pair->near[side][i].triangle == FLR_NONE) continue;
-                    const flr_fit_point_result r = look(q, side, i, &q->pair->near[side][i], apart);
-                    interfere |= r.distance < 0;
-                    flr_fit_note_sample(q->parts, q->T_a_b, (uint32_t)side, i, &r, &q->params,
-                                        contacts, capacity, result);
-                }
-            }
-    }
+    for (int side = 0; side < 2; side++)
+        interfere |= note_near(q, side, apart, contacts, capacity, result);
     if (!interfere && !q->params.outside)
         interfere = flr_fit_contains_shell(q, 0) || flr_fit_contains_shell(q, 1);
     if (!interfere) return;

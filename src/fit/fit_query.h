@@ -57,13 +57,16 @@ typedef struct flr_fit_ball {
 
 /* lists of what is near */
 typedef struct flr_fit_lists {
-    flr_fit_entry *entries;    /* [FLR_FIT_GROUPS x capacity], by patch of b */
+    flr_fit_entry *entries; /* [FLR_FIT_GROUPS x capacity], by patch of b */
+    float *bounds;          /* theirs, side by side */
+    float *bent,
+        *more; /* [patches of b]: the largest there are of what flr_fit_between() adds for travel and turn */
     uint32_t capacity;         /* of a group */
     uint32_t *first, *count;   /* [patches of b] */
     float *x, *y, *z, *radius; /* [patches of b], a multiple of 8: their balls; metres */
     float *cover;              /* [patches of b]: nothing else is nearer at the reference pose */
     float *
-        moved; /* [patches of b], where lists have entries: how far from its reference pose any point is now */
+        moved; /* [patches of b], where lists have entries: how far from its reference pose any point is now, or gets in the stretch */
     flr_fit_suspect *suspects; /* [FLR_FIT_GROUPS x capacity] */
     /* What is known of all entries at two poses, so that it is computed once: at the end of a motion it is needed by its
      * check, by the query there, and by the check of the next motion. NAN: not computed yet */
@@ -124,6 +127,33 @@ typedef struct flr_fit_queue {
 void flr_fit_triangles16(const float a[9][FLR_FIT_LANES], const float b[9][FLR_FIT_LANES],
                          float least2[FLR_FIT_LANES]);
 
+/* ---- eight at a time (fit_eight.c) ---- */
+
+enum { FLR_FIT_EIGHT = 8 };
+
+typedef struct flr_fit_eight {
+    double x[FLR_FIT_EIGHT], y[FLR_FIT_EIGHT], z[FLR_FIT_EIGHT];
+} flr_fit_eight;
+
+static inline flr_vec3 flr_fit_eight_get(const flr_fit_eight *from, int i)
+{
+    return flr_vec3_make(from->x[i], from->y[i], from->z[i]);
+}
+
+static inline void flr_fit_eight_set(flr_fit_eight *to, int i, flr_vec3 v)
+{
+    to->x[i] = v.x, to->y[i] = v.y, to->z[i] = v.z;
+}
+
+/* Feet of points on triangles and their squared distances; INFINITY: another point of the triangle is nearest, or only
+ * flr_fit_on_triangle() tells. `far`: metres, no less than the distance. */
+void flr_fit_feet8(const flr_fit_eight t[3], const flr_fit_eight *p, flr_fit_eight *foot,
+                   double d2[FLR_FIT_EIGHT], float far[FLR_FIT_EIGHT]);
+
+/* The unit vectors from `at` to points, 0 where they are the same, and how far these are from the origin. */
+void flr_fit_directions8(const flr_fit_eight *p, const flr_fit_eight *at, flr_fit_eight *unit,
+                         double length[FLR_FIT_EIGHT]);
+
 typedef struct flr_fit_query flr_fit_query;
 struct flr_fit_query {
     flr_fit_pair *pair;
@@ -167,6 +197,9 @@ void flr_fit_walk(flr_fit_query *q, flr_fit_meet meet);
  * box is within `far`. */
 bool flr_fit_walk_eight(flr_fit_query *q, flr_fit_meet meet, uint32_t entry, double far);
 
+/* Is no box around a patch of a within `far` of a patch of b? */
+bool flr_fit_is_far(flr_fit_query *q, uint32_t patch, double far);
+
 /* ---- lists (fit_near.c, fit_track.c) ---- */
 
 /* radians: lists are good while b is turned by less than this */
@@ -202,6 +235,12 @@ static inline bool flr_fit_is_sure(const flr_fit_query *q, uint32_t patch, uint3
     return (double)q->pair->lists.sure[entry] - (double)q->odometer[patch] >= need;
 }
 
+/* How many of the entries from one to another are looked at together. */
+static inline uint32_t lanes_to(uint32_t from, uint32_t end)
+{
+    return end - from < FLR_FIT_LANES ? end - from : FLR_FIT_LANES;
+}
+
 /* metres: at the pose of the query, the two patches of an entry are not nearer than this; may be negative. `guest` is the patch
  * of b, and received the first time it is needed. */
 double flr_fit_bound(const flr_fit_query *q, flr_fit_guest *guest, uint32_t patch, uint32_t entry);
@@ -224,8 +263,10 @@ void flr_fit_destroy_lists(flr_fit_pair *pair);
 /* How far b is turned from the reference poses of the lists, which are there. */
 void flr_fit_set_turned(flr_fit_query *q);
 
-/* Brings the lists up to the pose of the query, for all that is nearer than `limit`. False: they cannot hold it. */
-bool flr_fit_follow(flr_fit_query *q, double limit);
+/* Brings the lists up to the pose of the query, for all that is nearer than `limit`; with `to`, for all that is nearer at
+ * any pose between that of the query and this one, where points leave their chords by less than is in the limit.
+ * False: they cannot hold it. */
+bool flr_fit_follow(flr_fit_query *q, double limit, const flr_pose *to);
 
 /* Calls `meet` for all patches that may be nearer than q->limit, from the lists, with what is known of their distance;
  * those first that may be nearest. */

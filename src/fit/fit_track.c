@@ -2,8 +2,8 @@
  *
  * The patches of b are in groups, every sixteenth entry of its tree in the same one. Each group has a list that was made at a
  * pose of its own and holds all patches of a within a distance, more than what queries look at. No tree is walked while
- * no patch has moved by more than the difference. One list in each query is made anew before it is used up, and earlier
- * when most are half used up, so that they do not run out together. */
+ * no patch has moved by more than the difference. A motion makes lists for poses ahead of it,
+ * which last longer. One list at a time is made anew before it is used up. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,15 @@
 #include "base/prefault.h"
 #include "fit/fit_query.h"
 
-enum { LISTED_PER_PATCH = 24 /* of the lists for each patch of either part */, SUSPECTS_FIRST = 4 };
-static const double MARGIN = 0.5; /* of the mean width of patches */
+enum {
+    LISTED_PER_PATCH = 24 /* of the lists for each patch of either part */,
+    SUSPECTS_FIRST = 4,
+    MAX_STEPS_AHEAD = 16
+};
+/* the list that is used up most is made anew when it is by this much; in a query, which does not know where the motion leads, later */
+static const double SOON = 0.9, NOW = 0.98;
+static const double AHEAD = 0.9;   /* of the margin: how far ahead the pose of a new list may be */
+static const double MARGIN = 0.75; /* of the mean width of patches */
 
 /* ---- memory ---- */
 
@@ -52,6 +59,9 @@ bool flr_fit_create_lists(flr_fit_pair *pair)
     l->entries = take(pair, &ok, entries, sizeof *l->entries);
     l->suspects = take(pair, &ok, entries, sizeof *l->suspects);
     l->sure = take(pair, &ok, entries, sizeof *l->sure);
+    l->bounds = take(pair, &ok, entries, sizeof *l->bounds);
+    l->bent = take(pair, &ok, padded, sizeof *l->bent);
+    l->more = take(pair, &ok, padded, sizeof *l->more);
     for (int i = 0; i < 2; i++) {
         l->known[i] = take(pair, &ok, entries, sizeof *l->known[i]);
         l->odometer[i] = take(pair, &ok, padded, sizeof *l->odometer[i]);
@@ -83,7 +93,8 @@ void flr_fit_destroy_lists(flr_fit_pair *pair)
     void *const all[] = {l->entries,  l->suspects, l->first,       l->count,       l->x,
                          l->y,        l->z,        l->radius,      l->cover,       l->moved,
                          l->known[0], l->known[1], l->odometer[0], l->odometer[1], l->sure,
-                         l->balls,    l->eights,   l->any};
+                         l->balls,    l->eights,   l->any,         l->bounds,      l->bent,
+                         l->more};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
 
@@ -149,6 +160,12 @@ static inline float moved_on(const passage *w, float px, float py, float pz, flo
     return sqrtf(x * x + y * y + z * z) * (1 + 1e-6f) + w->turned * radius + w->little;
 }
 
+static inline float ball_moved_on(const flr_fit_ball *ball, const passage *w)
+{
+    return moved_on(w, (float)ball->centre.x, (float)ball->centre.y, (float)ball->centre.z,
+                    (float)ball->radius);
+}
+
 /* The same for the eight patches of an entry, side by side. */
 static inline void eight_moved_on(const flr_fit_lists *l, const passage *w, uint32_t first,
                                   float moved[FLR_FIT_WIDE])
@@ -158,34 +175,85 @@ static inline void eight_moved_on(const flr_fit_lists *l, const passage *w, uint
             moved_on(w, l->x[first + i], l->y[first + i], l->z[first + i], l->radius[first + i]);
 }
 
-/* How much of what a list covers beyond the limit is used up at the pose of a query; 1: all. */
-static double used_up(const flr_fit_query *q, uint32_t group, double limit)
+/* How much of what a list covers beyond the limit is used up at the pose of a query, or on the way to another; 1: all.
+ * `rising` gets whether it is more at the end. */
+static double used_up(const flr_fit_query *q, uint32_t group, double limit, const flr_pose *to,
+                      bool *rising)
 {
     const flr_fit_lists *l = &q->pair->lists;
     const flr_fit_track *t = &q->pair->track;
+    *rising = true;
     if (!(t->cover[group] > limit)) return INFINITY;
-    const passage w = passage_of(q, t->reference[group], q->T_a_b);
+    const passage w = passage_of(q, t->reference[group], q->T_a_b),
+                  on = to ? passage_of(q, t->reference[group], *to) : w;
     float most = 0;
     const uint32_t patches = q->parts[1]->counts.patches;
     for (uint32_t first = group * FLR_FIT_WIDE; first < patches;
          first += FLR_FIT_GROUPS * FLR_FIT_WIDE) {
         const uint32_t entry = first / FLR_FIT_WIDE;
-        // far from everything, rounding takes all that a list covers beyond the limit
-        const float room = l->cover[first] - (float)limit;
-        float moved = 0;
+        float here[FLR_FIT_WIDE], there[FLR_FIT_WIDE];
+        uint32_t count = FLR_FIT_WIDE;
         if (l->any[entry]) {
-            eight_moved_on(l, &w, first, l->moved + first);
-            for (uint32_t i = first; i < first + FLR_FIT_WIDE; i++)
-                moved = l->moved[i] > moved ? l->moved[i] : moved;
+            eight_moved_on(l, &w, first, here);
+            if (to) eight_moved_on(l, &on, first, there);
         } else {
             const flr_fit_ball *all = &l->eights[entry];
-            moved = moved_on(&w, (float)all->centre.x, (float)all->centre.y, (float)all->centre.z,
-                             (float)all->radius);
+            here[0] = ball_moved_on(all, &w);
+            if (to) there[0] = ball_moved_on(all, &on);
+            count = 1;
         }
-        const float used = room > 0 ? moved / room : INFINITY;
-        most = used > most ? used : most;
+        for (uint32_t i = 0; i < count; i++) {
+            /* on a straight way, nothing is farther off than at its ends */
+            const float
+                moved = to && there[i] > here[i] ? there[i] : here[i],
+                // far from everything, rounding takes all that a list covers beyond the limit
+                room = l->cover[first + i] - (float)limit,
+                used = room > 0 ? moved / room : INFINITY;
+            l->moved[first + i] = moved;
+            if (used > most) most = used, *rising = !to || there[i] >= here[i];
+        }
     }
     return fmax((double)most, w.sine / FLR_FIT_TURN);
+}
+
+/* a step of the motion that is being followed */
+typedef struct stride {
+    flr_pose on;   /* from one pose to the next, in the frame of a */
+    double travel; /* metres: no point of b goes farther */
+    double turn;   /* radians, or a little less */
+} stride;
+
+static stride stride_of(const flr_fit_query *q, const flr_pose *to)
+{
+    const flr_fit_lists *l = &q->pair->lists;
+    const passage w = passage_of(q, q->T_a_b, *to);
+    float most = 0, moved[FLR_FIT_WIDE];
+    for (uint32_t first = 0; first < q->parts[1]->counts.patches; first += FLR_FIT_WIDE) {
+        const uint32_t entry = first / FLR_FIT_WIDE, count = l->any[entry] ? FLR_FIT_WIDE : 1;
+        if (l->any[entry])
+            eight_moved_on(l, &w, first, moved);
+        else
+            moved[0] = ball_moved_on(&l->eights[entry], &w);
+        for (uint32_t i = 0; i < count; i++) most = moved[i] > most ? moved[i] : most;
+    }
+    return (stride){flr_pose_mul(*to, flr_pose_inverse(q->T_a_b)), (double)most, w.sine};
+}
+
+/* Makes the list of a group. It is used up when points are so much farther than the limit from where they are at its pose. In a
+ * motion that pose is ahead: if the motion goes on, the list is good for nearly twice as long. It is not equally far ahead
+ * for all groups, so that they are not used up at the same time. */
+static bool renew(flr_fit_query *q, uint32_t group, double limit, const stride *s)
+{
+    const double margin = q->pair->lists.margin;
+    flr_pose T = q->T_a_b;
+    if (!s) return flr_fit_make_list(q->pair, group, T, limit + margin, &q->work);
+    double way = AHEAD * margin - s->travel * (1 + 0.5 * (group % 4)), turn = AHEAD * FLR_FIT_TURN;
+    for (int i = 0; i < MAX_STEPS_AHEAD && way >= 0 && turn >= s->turn; i++) {
+        T = flr_pose_mul(s->on, T);
+        way -= s->travel, turn -= s->turn;
+    }
+    T.q = flr_quat_normalize(T.q);
+    return flr_fit_make_list(q->pair, group, T, limit + fmax(margin, 2 * s->travel), &q->work);
 }
 
 /* Nothing is sure any more. */
@@ -249,25 +317,28 @@ void flr_fit_recall(flr_fit_query *q)
     q->known = l->known[slot];
 }
 
-bool flr_fit_follow(flr_fit_query *q, double limit)
+bool flr_fit_follow(flr_fit_query *q, double limit, const flr_pose *to)
 {
+    const double soon = to ? SOON : NOW;
     double used[FLR_FIT_GROUPS];
-    uint32_t oldest = 0, old = 0;
+    uint32_t oldest = 0;
+    bool rising;
     limit = limit * (1 + 1e-6);
     if (!(limit < 1e9)) return false;
     flr_fit_move_on(q);
     for (uint32_t g = 0; g < FLR_FIT_GROUPS; g++) {
-        used[g] = used_up(q, g, limit);
+        used[g] = used_up(q, g, limit, to, &rising);
+        /* what comes nearer to the pose of its list may take its time */
+        if (!rising && used[g] < 1) used[g] = 0;
         if (used[g] > used[oldest]) oldest = g;
-        old += used[g] > 0.5;
     }
-    const bool early = used[oldest] > 0.9 || old > FLR_FIT_GROUPS / 2;
     q->work += 8 + q->parts[1]->counts.patches / 8;
+    stride step = {.travel = -1};
     for (uint32_t g = 0; g < FLR_FIT_GROUPS; g++) {
-        if (!(used[g] >= 1) && !(g == oldest && early)) continue;
-        if (!flr_fit_make_list(q->pair, g, q->T_a_b, limit + q->pair->lists.margin, &q->work))
-            return false;
-        if (!(used_up(q, g, limit) < 1)) return false;
+        if (!(used[g] >= 1) && !(g == oldest && used[g] > soon)) continue;
+        if (to && step.travel < 0) step = stride_of(q, to);
+        if (!renew(q, g, limit, to ? &step : NULL)) return false;
+        if (!(used_up(q, g, limit, to, &rising) < 1)) return false;
     }
     flr_fit_set_turned(q);
     flr_fit_recall(q);
@@ -284,21 +355,28 @@ static uint32_t find_suspects(flr_fit_query *q)
     flr_fit_guest guest;
     for (uint32_t i = 0; i < q->parts[1]->counts.patches; i++) {
         if (!l->count[i]) continue;
-        const float limit = (float)((q->limit + (double)l->moved[i]) * (1 + 1e-6));
-        const flr_fit_entry *entries = l->entries + l->first[i];
+        const float limit = (float)((q->limit + (double)l->moved[i]) * (1 + 1e-6)),
+                    need = (float)(q->limit * (1 + 1e-6));
         if (q->work > q->max_work) {
             q->skipped2 = 0;
             break;
         }
         q->work++;
         guest.received = false;
-        for (uint32_t k = 0; k < l->count[i]; k++) {
-            if (entries[k].bound >= limit) continue;
-            q->work += 3;
-            if (flr_fit_is_sure(q, i, l->first[i] + k, q->limit)) continue;
-            const double bound = flr_fit_bound(q, &guest, i, l->first[i] + k);
-            if (bound < q->limit)
-                l->suspects[count++] = (flr_fit_suspect){entries[k].patch, i, (float)bound};
+        const uint32_t first = l->first[i], end = first + l->count[i];
+        for (uint32_t from = first; from < end; from += FLR_FIT_LANES) {
+            uint32_t near,
+                left = q->kernel->unsure(l->bounds + from, l->sure + from, lanes_to(from, end),
+                                         limit, q->odometer[i], need, &near);
+            q->work += 3 * (uint64_t)__builtin_popcount(near);
+            for (; left; left &= left - 1) {
+                const uint32_t entry = from + (uint32_t)__builtin_ctz(left);
+                if (flr_fit_is_sure(q, i, entry, q->limit)) continue;
+                const double bound = flr_fit_bound(q, &guest, i, entry);
+                if (bound < q->limit)
+                    l->suspects[count++] =
+                        (flr_fit_suspect){l->entries[entry].patch, i, (float)bound};
+            }
         }
     }
     return count;

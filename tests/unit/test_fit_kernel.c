@@ -19,10 +19,13 @@ typedef struct fit_kernel_case {
 
 typedef struct fit_kernel_answers {
     flr_fit_lanes moved;
-    float low[3], high[3], best[FLR_FIT_LANES], heights[2], extent, over[2];
+    float low[3], high[3], moved_low[3], moved_high[3], best[FLR_FIT_LANES], heights[2], extent,
+        over[2];
     float d2[FACES][FLR_FIT_LANES];
     int32_t at[FLR_FIT_LANES];
     uint32_t sides, corners[FACES], apart[2], within, near, boxes;
+    uint32_t below[FLR_FIT_LANES + 1], unsure[FLR_FIT_LANES + 1];
+    uint16_t nearer[FACES];
     flr_fit_masks masks;
 } fit_kernel_answers;
 
@@ -70,6 +73,7 @@ static void answer(const flr_fit_kernel *k, const fit_kernel_case *c, fit_kernel
     memset(a, 0, sizeof *a);
     k->move(&c->move, &c->points, &a->moved);
     k->bounds(&c->points, a->low, a->high);
+    k->extents(&c->move, &c->points, a->moved_low, a->moved_high);
     a->sides = k->sides(c->planes, c->faces, FACES, &c->points, c->shift, c->limit, &a->masks);
     for (int f = 0; f < FACES; f++)
         a->corners[f] = k->corners(c->patch.corners, a->masks.beyond[f]);
@@ -77,6 +81,10 @@ static void answer(const flr_fit_kernel *k, const fit_kernel_case *c, fit_kernel
         a->apart[all] = k->apart(&c->patch, &c->points, c->shift, c->limit, all);
     a->within = k->within(&c->patch, &c->points, c->limit);
     a->near = k->near(c->planes, c->faces, FACES, &c->points, c->limit2, a->d2, a->best, a->at);
+    k->nearer(a->near, (const float(*)[FLR_FIT_LANES])a->d2, c->limit2, a->at, a->nearer);
+    for (uint32_t count = 1; count <= FLR_FIT_LANES; count++)
+        a->unsure[count] = k->unsure(c->points.x, c->points.y, count, c->limit, c->shift[0],
+                                     c->shift[1], &a->below[count]);
     for (int f = 0; f < FACES; f++) /* only what is below the limits is promised */
         for (int i = 0; i < FLR_FIT_LANES; i++)
             if (!(a->near >> f & 1) || !(a->d2[f][i] < c->limit2[i])) a->d2[f][i] = 0;

@@ -310,7 +310,7 @@ static void check_bounds(both *p, flr_pose from, flr_pose to, uint32_t step, tig
     middle.p = flr_vec3_lerp(from.p, to.p, 0.5);
     flr_fit_query q = flr_fit_begin_query(p->warm, from, &params),
                   end_query = flr_fit_begin_query(p->warm, to, &params);
-    assert_true(flr_fit_follow(&q, 2e-4));
+    assert_true(flr_fit_follow(&q, 2e-4, NULL));
     flr_fit_set_turned(&end_query);
     flr_fit_recall(&end_query);
     flr_fit_move_on(&end_query);
