@@ -3,12 +3,15 @@
  * Our own fits, and the problems in the folder `planning` of the shared models: each a folder with moving.ply, obstacle.ply
  * and problem.txt (rows "name tx ty tz qw qx qy qz"). Where a goal is given it is the goal; otherwise the part has to come
  * out. Every problem runs with several seeds. --scene names a single one. With the build option FLR_PEERS, RRT-Connect of OMPL with
- * FCL gets the same problems in the same run, in one thread as it has no more; where there is no goal it gets a pose outside. */
+ * FCL gets the same problems in the same run, in one thread as it has no more; where there is no goal it gets a pose outside.
+ *
+ * --frames measures that many random poses of each path again, by comparing all triangles that are in range (brute.h). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench/bench.h"
+#include "bench/brute.h"
 #include "bench/plan_peers.h"
 #include "feeler/plan.h"
 #include "models/fits.h"
@@ -32,6 +35,8 @@ typedef struct plan_bench {
     size_t name_count;
     double seconds[MAX_PROBLEMS * MAX_SEEDS]; /* of runs that found a path */
     size_t runs, found;
+    uint64_t state;                              /* of random numbers */
+    uint64_t poses_again, too_near, not_checked; /* poses; paths on which parts overlap */
     bool first;
     /* of RRT-Connect: runs that found a path, and runs in which start and goal did not collide */
     double peer_seconds[MAX_PROBLEMS * MAX_SEEDS];
@@ -168,6 +173,46 @@ static void ask_peer(plan_bench *b, const problem *p, unsigned seeds, peer_row *
 }
 #endif
 
+/* ---- measuring again ---- */
+
+static double random_unit(plan_bench *b)
+{
+    uint64_t z = b->state += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
+}
+
+/* Is the path anywhere nearer than was proven? The brute force measures distances of surfaces, so it says nothing where parts
+ * are allowed to overlap. */
+static flr_result measure_again(plan_bench *b, const problem *p, const flr_plan_result *r,
+                                flr_error *error)
+{
+    double least = r->verdict.lower;
+    flr_brute *brute = NULL;
+    for (uint32_t i = 0; i < r->verdict.fit_count; i++) {
+        if (r->verdict.fits[i].floor < 0) b->not_checked++;
+        if (r->verdict.fits[i].floor < 0) return FLR_OK;
+        least = fmin(least, r->verdict.fits[i].floor);
+    }
+    flr_result result = flr_brute_create(p->meshes[0], &brute, error);
+    const double size = flr_vec3_length(flr_box3_size(p->meshes[1]->bounds));
+    const double range = fmin(fmax(least, 1e-9 * size), size);
+    for (uint64_t i = 0; i < b->options->frames && result == FLR_OK; i++) {
+        const double at = random_unit(b) * (double)(r->pose_count - 1);
+        const size_t k = r->pose_count > 1 ? (size_t)fmin(at, (double)(r->pose_count - 2)) : 0;
+        const size_t next = r->pose_count > 1 ? k + 1 : 0;
+        const flr_pose T = flr_pose_interpolate(r->poses[k], r->poses[next], at - (double)k);
+        const flr_pose T_a_b = flr_pose_mul(flr_pose_inverse(p->obstacle), T);
+        const double distance = flr_brute_distance(brute, p->meshes[1], T_a_b, range);
+        b->poses_again++;
+        // rounding of poses in double precision
+        b->too_near += distance <= 0 || distance < least - 1e-12 * size;
+    }
+    flr_brute_destroy(brute);
+    return result;
+}
+
 static flr_result run_problem(plan_bench *b, const problem *p, flr_error *error)
 {
     const flr_plan_part moving = {p->fits[1], flr_pose_identity()},
@@ -192,8 +237,10 @@ static flr_result run_problem(plan_bench *b, const problem *p, flr_error *error)
             b->seconds[b->found++] = seconds[solved++] = r.seconds;
             lower = fmin(lower, r.verdict.lower);
             method = r.method;
+            if (b->options->frames) result = measure_again(b, p, &r, error);
         }
         flr_plan_result_free(&r);
+        if (result != FLR_OK) return result;
     }
     const double middle = solved ? flr_bench_percentile(seconds, solved, 0.5) : NAN,
                  slowest = solved ? flr_bench_percentile(seconds, solved, 1) : NAN;
@@ -276,6 +323,7 @@ flr_result flr_bench_plan(flr_env *env, const flr_bench_options *options, FILE *
     plan_bench *b = calloc(1, sizeof *b);
     if (!b) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
     b->env = env, b->options = options, b->out = out, b->first = true;
+    b->state = options->seed;
     if (options->json)
         fputs("{\"problems\": [", out);
     else
@@ -289,11 +337,21 @@ flr_result flr_bench_plan(flr_env *env, const flr_bench_options *options, FILE *
     const double p50 = b->found ? flr_bench_percentile(b->seconds, b->found, 0.5) : NAN,
                  p95 = b->found ? flr_bench_percentile(b->seconds, b->found, 0.95) : NAN;
     if (options->json)
-        fprintf(out, "\n], \"runs\": %zu, \"found\": %zu, \"p50\": %.6g, \"p95\": %.6g}\n", b->runs,
-                b->found, b->found ? p50 : -1.0, b->found ? p95 : -1.0);
+        fprintf(out,
+                "\n], \"runs\": %zu, \"found\": %zu, \"p50\": %.6g, \"p95\": %.6g, "
+                "\"poses_again\": %llu, \"too_near\": %llu}\n",
+                b->runs, b->found, b->found ? p50 : -1.0, b->found ? p95 : -1.0,
+                (unsigned long long)b->poses_again, (unsigned long long)b->too_near);
     else if (result == FLR_OK)
         fprintf(out, "%zu of %zu runs found a path; p50 %.3f s, p95 %.3f s\n", b->found, b->runs,
                 p50, p95);
+    if (!options->json && result == FLR_OK && options->frames)
+        fprintf(
+            out,
+            "%llu random poses measured again by brute force: %llu nearer than was proven; %llu "
+            "paths not measured, as their parts overlap\n",
+            (unsigned long long)b->poses_again, (unsigned long long)b->too_near,
+            (unsigned long long)b->not_checked);
 #ifdef FLR_PLAN_PEERS
     if (!options->json && result == FLR_OK)
         fprintf(out, "RRT-Connect of OMPL with FCL: %zu of %zu; p50 %.3f s\n", b->peer_found,

@@ -191,10 +191,12 @@ static const flr_option options[] = {
         TEXT, offsetof(bench_values, engine), "engine", "ENGINE",
         "measure this engine alone, for fits: shell, smooth, spheres or exact; for stability: "
         "shell or exact"),
-    FLR_OPTION(INTEGER, offsetof(bench_values, frames), "frames", "N",
-               "frames for each fit, shared among three rates, for rough-fits; default 3000. For "
-               "accuracy: poses in all; default 20000",
-               .min = 0, .max = 1000000000),
+    FLR_OPTION(
+        INTEGER, offsetof(bench_values, frames), "frames", "N",
+        "frames for each fit, shared among three rates, for rough-fits; default 3000. For "
+        "accuracy: poses in all; default 20000. For plan: random poses of each path found that are "
+        "measured again by brute force; default 0",
+        .min = 0, .max = 1000000000),
     FLR_OPTION(INTEGER, offsetof(bench_values, seed), "seed", "N",
                "seed of random poses and motions, and with which fit to begin, for accuracy and "
                "rough-fits; default 1. Totals of runs with different seeds may be added up",
