@@ -48,6 +48,11 @@ uint32_t flr_collect_shape(flr_collect *collect, const char *name)
     return (uint32_t)count;
 }
 
+void flr_collect_chord(flr_collect *collect, double chord)
+{
+    collect->content.groups[collect->content.head.group_count - 1].chord = chord;
+}
+
 uint32_t flr_collect_node(flr_collect *collect, const char *name, flr_stream_node node)
 {
     flr_stream_content *content = &collect->content;

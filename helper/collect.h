@@ -45,6 +45,9 @@ void flr_collect_out_of_memory(void) __attribute__((noreturn));
 /* Begins a shape and returns its number. `name` is copied, for messages; NULL: none. */
 uint32_t flr_collect_shape(flr_collect *collect, const char *name);
 
+/* How far the triangles of the shape at hand may stray from its exact surface, metres. */
+void flr_collect_chord(flr_collect *collect, double chord);
+
 /* Adds a node and returns its number; its name is copied, NULL: none. */
 uint32_t flr_collect_node(flr_collect *collect, const char *name, flr_stream_node node);
 

@@ -118,6 +118,7 @@ uint32_t shape_of(Walk &walk, const TopoDS_Shape &shape, const gp_Trsf &change,
     double tolerance = tolerance_of(walk, shape);
     mesh_shape(shape, tolerance);
     uint32_t number = flr_collect_shape(walk.collect, name.c_str());
+    flr_collect_chord(walk.collect, tolerance * walk.metres * std::fabs(change.ScaleFactor()));
     unsigned count = 0, skipped = 0;
     for (TopExp_Explorer faces(shape, TopAbs_FACE); faces.More(); faces.Next(), ++count) {
         if (add_face(walk, TopoDS::Face(faces.Current()), change)) continue;

@@ -22,6 +22,7 @@ typedef struct flr_clash_item {
     uint32_t in;       /* the group; FLR_NONE: none */
     uint32_t colour;   /* 0xRRGGBB or UINT32_MAX */
     bool keep_out;     /* a zone that the others may not enter */
+    double chord;      /* how far its triangles may stray, as the scene says; 0: as the mesh says */
     const flr_mesh *mesh;
     flr_fit *fit; /* shared by parts of equal shape */
     flr_pose T_world_part;
@@ -43,6 +44,8 @@ typedef struct flr_clash_report {
     double clearance;
     size_t findings; /* pairs that are to be reported: worse than allowed and not known */
     size_t by_state[4];
+    size_t fits; /* contacts that overlap by their facets alone */
+    double deepest_fit;
     double seconds;
     /* called before each picture; false: stop. May be NULL */
     bool (*drawn)(void *context, size_t drawn, size_t all);

@@ -26,6 +26,7 @@ json_t *flr_clash_json(const flr_clash_report *r)
         flr_json_set(states, flr_clash_state_name((flr_clash_state)i),
                      flr_json_count(r->by_state[i]));
     flr_json_set(facts, "states", states);
+    flr_json_set(facts, "nominal_fits", flr_json_count(r->fits));
     for (size_t i = 0; i < r->list.pair_count; i++) {
         const flr_clash_pair *pair = &r->list.pairs[i];
         json_t *entry = flr_json_object(), *points = flr_json_array();
@@ -35,6 +36,7 @@ json_t *flr_clash_json(const flr_clash_report *r)
         flr_json_set(entry, "distance", flr_json_number(pair->distance));
         flr_json_set(entry, "depth", flr_json_number(pair->depth));
         flr_json_set(entry, "volume", flr_json_number(pair->volume));
+        flr_json_set(entry, "facets", flr_json_number(pair->facets));
         flr_json_set(entry, "at", flr_json_vec3(pair->at));
         for (int k = 0; k < 2; k++) flr_json_push(points, flr_json_vec3(pair->point[k]));
         flr_json_set(entry, "points", points);
@@ -81,6 +83,7 @@ void flr_clash_count(flr_clash_report *r)
     for (size_t i = 0; i < r->list.pair_count; i++) {
         const flr_clash_pair *p = &r->list.pairs[i];
         r->by_state[p->state]++;
+        if (p->facets > 0) r->fits++, r->deepest_fit = fmax(r->deepest_fit, p->depth);
         r->findings += flr_clash_is_finding(r, p) && !r->known[i];
     }
 }
@@ -101,7 +104,7 @@ static void put_cell(FILE *out, const char *text)
 
 static void put_table(FILE *out, const flr_clash_report *r)
 {
-    fputs("a,b,state,distance_mm,depth_mm,volume_mm3,x_mm,y_mm,z_mm,known\n", out);
+    fputs("a,b,state,distance_mm,depth_mm,volume_mm3,x_mm,y_mm,z_mm,known,facets_mm\n", out);
     for (size_t i = 0; i < r->list.pair_count; i++) {
         const flr_clash_pair *p = &r->list.pairs[i];
         put_cell(out, r->items[p->a].name);
@@ -109,8 +112,9 @@ static void put_table(FILE *out, const flr_clash_report *r)
         put_cell(out, r->items[p->b].name);
         fprintf(out, ",%s,", flr_clash_state_name(p->state));
         if (isfinite(p->distance)) fprintf(out, "%.9g", 1e3 * p->distance);
-        fprintf(out, ",%.9g,%.6g,%.9g,%.9g,%.9g,%s\n", 1e3 * p->depth, 1e9 * p->volume,
-                1e3 * p->at.x, 1e3 * p->at.y, 1e3 * p->at.z, r->known[i] ? "yes" : "no");
+        fprintf(out, ",%.9g,%.6g,%.9g,%.9g,%.9g,%s,%.9g\n", 1e3 * p->depth, 1e9 * p->volume,
+                1e3 * p->at.x, 1e3 * p->at.y, 1e3 * p->at.z, r->known[i] ? "yes" : "no",
+                1e3 * p->facets);
     }
 }
 
@@ -181,6 +185,8 @@ static void put_row(FILE *out, const flr_clash_report *r, size_t index)
             r->known[index] ? " (known)" : "");
     if (p->state == FLR_CLASH_OVERLAP)
         fprintf(out, "%.4g mm deep, about %.3g mm³", 1e3 * p->depth, 1e9 * p->volume);
+    else if (p->facets > 0)
+        fprintf(out, "%.4g mm deep, and facets explain %.4g mm", 1e3 * p->depth, 1e3 * p->facets);
     else
         fprintf(out, "%.4g mm apart", 1e3 * p->distance);
     fprintf(out, "</td><td>%.4g, %.4g, %.4g mm</td></tr>\n", 1e3 * p->at.x, 1e3 * p->at.y,

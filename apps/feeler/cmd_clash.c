@@ -93,6 +93,7 @@ static flr_result load_scene(flr_cli *cli, clash_input *in, const char *path,
                                  .group = part->in ? part->in : "",
                                  .colour = part->colour,
                                  .keep_out = part->use == FLR_PART_USE_KEEP_OUT,
+                                 .chord = part->chord,
                                  .T_world_part = part->T_world_part};
         for (size_t k = 0; k < i && !item->mesh; k++)
             if (same_text(scene->parts[k].file, part->file) &&
@@ -276,6 +277,9 @@ static void tell(flr_cli *cli, const flr_clash_report *r, bool all)
                   flr_safe(r->items[p->a].name, a), flr_safe(r->items[p->b].name, b));
         if (p->state == FLR_CLASH_OVERLAP)
             flr_print(cli, "%.4g mm deep, about %.3g mm3", 1e3 * p->depth, 1e9 * p->volume);
+        else if (p->facets > 0)
+            flr_print(cli, "%.4g mm deep, and facets explain %.4g mm", 1e3 * p->depth,
+                      1e3 * p->facets);
         else if (isfinite(p->distance))
             flr_print(cli, "%.6g mm apart", 1e3 * p->distance);
         else
@@ -295,6 +299,13 @@ static void tell(flr_cli *cli, const flr_clash_report *r, bool all)
               r->by_state[FLR_CLASH_CONTACT], r->by_state[FLR_CLASH_NEAR]);
     if (r->list.skipped) flr_print(cli, "; %llu allowed", (unsigned long long)r->list.skipped);
     flr_print(cli, "; %zu %s\n", r->findings, flr_noun(r->findings, "finding", "findings"));
+    if (r->fits)
+        flr_print_note(
+            cli,
+            "%zu of the contacts %s: facets of curved surfaces overlap, by up to %.4g mm; "
+            "--all lists them, a finer --chord tells more\n",
+            r->fits, flr_noun(r->fits, "is a nominal fit", "are nominal fits"),
+            1e3 * r->deepest_fit);
 }
 
 static flr_result check(flr_cli *cli, clash_input *in, flr_error *error)
@@ -303,8 +314,12 @@ static flr_result check(flr_cli *cli, clash_input *in, flr_error *error)
     flr_clash_part *parts = calloc(r->count, sizeof *parts);
     if (!parts) return no_memory(error);
     for (uint32_t i = 0; i < r->count; i++)
-        parts[i] =
-            (flr_clash_part){r->items[i].fit, r->items[i].T_world_part, r->items[i].keep_out};
+        parts[i] = (flr_clash_part){.fit = r->items[i].fit,
+                                    .T_world_part = r->items[i].T_world_part,
+                                    .chord = r->items[i].chord > 0
+                                                 ? r->items[i].chord
+                                                 : flr_mesh_facet_chord(r->items[i].mesh),
+                                    .keep_out = r->items[i].keep_out};
     flr_clash_def def = flr_default_clash_def();
     def.parts = parts;
     def.part_count = r->count;

@@ -16,8 +16,6 @@ typedef struct scene_values {
     bool force;
 } scene_values;
 
-static const char *const axes[] = {"auto", "x", "y", "z", NULL}; /* in the order of flr_axis */
-
 static bool tell_progress(void *context, double done, const char *stage)
 {
     flr_progress(context, (uint64_t)(100 * done), 100, "%s", stage);
@@ -61,7 +59,7 @@ static void tell(flr_cli *cli, const char *out, flr_scene_import_report *report)
     flr_print_note(cli, "\n  %zu %s, %zu distinct %s with %s triangles, %s is up\n", report->groups,
                    flr_noun(report->groups, "group", "groups"), report->shapes,
                    flr_noun(report->shapes, "shape", "shapes"),
-                   flr_count_print(report->triangles, triangles), axes[report->up]);
+                   flr_count_print(report->triangles, triangles), flr_axis_choices[report->up]);
     flr_json_set(facts, "scene", flr_json_text(out));
     flr_json_set(facts, "parts", flr_json_count(report->parts));
     flr_json_set(facts, "moving", flr_json_count(report->moving));
@@ -69,7 +67,7 @@ static void tell(flr_cli *cli, const char *out, flr_scene_import_report *report)
     flr_json_set(facts, "groups", flr_json_count(report->groups));
     flr_json_set(facts, "shapes", flr_json_count(report->shapes));
     flr_json_set(facts, "triangles", flr_json_count(report->triangles));
-    flr_json_set(facts, "up", flr_json_text(axes[report->up]));
+    flr_json_set(facts, "up", flr_json_text(flr_axis_choices[report->up]));
     flr_json_set(facts, "faces_skipped", flr_json_count(report->faces_skipped));
     flr_json_set(facts, "notes", notes);
     flr_json_print(cli, facts);
@@ -129,7 +127,7 @@ static const flr_option options[] = {
      .argument = "auto|x|y|z",
      .help = "which axis of the files is up; default: what the file says, else the likely one",
      .offset = offsetof(scene_values, up),
-     .choices = axes},
+     .choices = flr_axis_choices},
     {.name = "voxel",
      .type = FLR_OPTION_SIZE,
      .argument = "SIZE",

@@ -1,5 +1,6 @@
 /* feeler serve: the controller for a scene, its viewer and its clients */
 #include "command.h"
+#include "files.h"
 #include "serve.h"
 
 typedef struct serve_values {
@@ -45,6 +46,9 @@ static const flr_option options[] = {
     FLR_SERVE_LOOP(
         SERVE_AT, "a device that moves the first hand from the beginning: spacemouse, openhaptics, "
                   "forcedimension, haply, or a plugin's, with its options as NAME:key=value,…"),
+    FLR_OPTION(CHOICE, SERVE_AT(up), "up", "auto|x|y|z",
+               "which axis of a CAD file is up; default: what the file says, else the likely one",
+               .choices = flr_axis_choices),
     FLR_OPTION(
         SIZE, SERVE_AT(voxel), "voxel", "SIZE",
         "advanced: edge length of voxels of parts that have none of their own; default: feeler "

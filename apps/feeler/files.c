@@ -11,6 +11,8 @@
 
 #include "output.h"
 
+const char *const flr_axis_choices[] = {"auto", "x", "y", "z", NULL};
+
 const char *const flr_unit_choices[] = {"um", "mm", "cm", "m", "in", "ft", NULL};
 
 flr_mesh_options flr_input_mesh_options(const flr_input *input, double voxel)

@@ -25,6 +25,9 @@ typedef struct flr_input {
 
 extern const char *const flr_unit_choices[];
 
+/* Words of flr_axis. */
+extern const char *const flr_axis_choices[];
+
 /* The options for a table of a struct `values` with a member `flr_input input`. */
 #define FLR_INPUT_OPTIONS(values)                                                                  \
     FLR_OPTION(UNIT, offsetof(values, input.unit), "unit", "UNIT",                                 \

@@ -223,6 +223,11 @@ static flr_result check_files(server *s, const flr_scene *scene, flr_error *erro
 /* What is seen at once is said before there is a port and an address. */
 static flr_result check_scene(server *s, const char *scene, flr_error *error)
 {
+    const bool imported = !flr_scenario_find(scene) && flr_scene_can_import(scene);
+    if (s->options->up && !imported)
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "--up is for CAD files; the poses in a scene say how its parts stand, and "
+                        "feeler scene --up makes one");
     if (flr_scenario_find(scene)) return FLR_OK;
     if (!scene[0])
         return flr_fail(error, FLR_BAD_ARGUMENT,
@@ -243,7 +248,7 @@ static flr_result check_scene(server *s, const char *scene, flr_error *error)
         flr_hint_scene(s->cli->env, scene, error);
         return FLR_BAD_INPUT;
     }
-    if (flr_scene_can_import(scene)) return FLR_OK; // read by a job, with progress
+    if (imported) return FLR_OK; // read by a job, with progress
     flr_scene *read = NULL;
     result = flr_scene_read(s->cli->env, scene, &read, error);
     if (result == FLR_OK && s->options->memory && s->options->engine < 0 &&
@@ -593,6 +598,7 @@ static flr_result begin(server *s, const char *scene, flr_error *error)
     s->def.engine.env = s->cli->env;
     s->def.engine.report = flr_clash_serve_report;
     s->def.engine.report_recording = flr_report_serve;
+    s->def.engine.up = (flr_axis)s->options->up;
     s->def.engine.rate = s->options->rate;
     s->def.engine.local = s->options->local_haptics;
     s->def.engine.hands = (uint32_t)s->options->hands;

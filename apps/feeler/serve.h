@@ -10,6 +10,7 @@
 /* What a command line can say about it. Begin with FLR_SERVE_DEFAULTS. */
 typedef struct flr_serve_options {
     int64_t port, hands, clients, workers, cpu, threads;
+    int up;                                     /* of a CAD file: flr_axis */
     bool watch_files;                           /* of the scene */
     uint64_t upload_limit, memory, scene_limit; /* scene_limit 0: the default */
     int engine;                                 /* flr_world_engine; -1: the scene's */

@@ -27,10 +27,10 @@ extern "C" {
 #endif
 
 typedef enum flr_clash_state {
-    FLR_CLASH_OK,      /* farther apart than the clearance */
-    FLR_CLASH_NEAR,    /* apart, but less than the clearance */
-    FLR_CLASH_CONTACT, /* nearer than `touch`, or in each other no deeper than that */
-    FLR_CLASH_OVERLAP  /* deeper in each other */
+    FLR_CLASH_OK,   /* farther apart than the clearance */
+    FLR_CLASH_NEAR, /* apart, but less than the clearance */
+    FLR_CLASH_CONTACT, /* nearer than `touch`, or in each other no deeper than that or than facets explain */
+    FLR_CLASH_OVERLAP /* deeper in each other */
 } flr_clash_state;
 
 /* "ok", "near", "contact", "overlap". RT safe. */
@@ -39,6 +39,9 @@ FLR_API const char *flr_clash_state_name(flr_clash_state state);
 typedef struct flr_clash_part {
     const flr_fit *fit; /* borrowed; parts of equal shape share one */
     flr_pose T_world_part;
+    /* metres: the triangles stand for a curved surface and may stray from it by this much; 0: they are the surface, or nobody
+     * knows. See flr_clash_pair.facets */
+    double chord;
     bool
         keep_out; /* a zone that no part may enter: only overlaps with it are listed, and none of zones with each other */
 } flr_clash_part;
@@ -67,6 +70,10 @@ typedef struct flr_clash_pair {
     double error;    /* the distance is off by no more than this */
     double depth; /* of an overlap: how deep the deepest point found is in the other part; else 0 */
     double volume; /* cubic metres, of an overlap: an estimate, to about a tenth; else 0 */
+    /* metres, of a contact: the triangles overlap by `depth`, but they reach beyond the curved surfaces that they stand for by
+     * this much where they do, so the exact parts may just touch, as a rod in a hole of its own diameter. Never more than
+     * the chords of both. Which of both it is, a finer chord decides. 0: the state is that of the triangles */
+    double facets;
     flr_vec3
         point[2]; /* nearest points on a and b; of an overlap the deepest point and its way out */
     flr_vec3 at;  /* the middle of both */

@@ -55,6 +55,9 @@ typedef struct flr_mesh_group {
     flr_pose T_mesh_group;   /* where the part's own frame lies in the mesh's frame; identity
                                  where the format has no placements. The vertices are stored in
                                  the mesh's frame, that is with the placement applied. */
+    double
+        chord; /* metres: the triangles of a STEP, IGES or BREP part stray from its exact surface by
+                     no more than this; 0: they are the surface, or the file does not tell */
 } flr_mesh_group;
 
 /* Read the fields freely; change none. */
@@ -106,6 +109,9 @@ FLR_API flr_result flr_mesh_extract_group(const flr_mesh *mesh, uint32_t group, 
 
 /* The group's name; "" when it has none. Never NULL. */
 FLR_API const char *flr_mesh_group_name(const flr_mesh *mesh, uint32_t group);
+
+/* The greatest chord of its groups. */
+FLR_API double flr_mesh_facet_chord(const flr_mesh *mesh);
 
 /* The area of all triangles, m^2. */
 FLR_API double flr_mesh_area(const flr_mesh *mesh);

@@ -72,6 +72,8 @@ typedef struct flr_scene_world_part {
     flr_part_kind kind;
     flr_pose T_world_part; /* at the start */
     const flr_mesh *mesh;
+    double
+        chord; /* metres: how far its triangles may stray from its exact surface, see flr_clash_part; 0: not known */
     bool keep_out;  /* a zone that no part may enter, see flr_clash_part */
     bool passes;    /* all others pass through it: it is in nobody's way */
     uint32_t rigid; /* parts with the same number, above 0, move as one */

@@ -112,7 +112,8 @@ class _Opened:
 class ScenePart:
     """A part of a scene: name, group, kind ("static", "movable", "free"), pose and mesh.
 
-    `keep_out` is a zone that no part may enter; all parts pass through one that `passes`; those with the same number in `rigid`,
+    `chord` says how far its triangles may stray from the exact surface (0: not known); `keep_out` is a zone that no part may
+    enter; all parts pass through one that `passes`; those with the same number in `rigid`,
     above 0, move as one.
 
     >>> import feeler
@@ -128,6 +129,7 @@ class ScenePart:
         self.kind: str = KINDS[part.kind]
         self.pose: FloatArray = _pose(part.T_world_part)
         self.keep_out: bool = part.keep_out
+        self.chord: float = part.chord
         self.passes: bool = part.passes
         self.rigid: int = part.rigid
         self.mesh: Mesh = Mesh._from_pointer(part.mesh, opened)
@@ -203,7 +205,8 @@ def _scene(source: Union[Source, Scene]) -> Scene:
 
 @dataclass(frozen=True)
 class Clash:
-    """Two parts that are near: `state` is "overlap", "contact", "near" or "ok". Metres, world's frame."""
+    """Two parts that are near: `state` is "overlap", "contact", "near" or "ok". Metres, world's frame. A contact with `facets` above 0
+    is a nominal fit: triangles of curved surfaces overlap by `depth`, and their facets explain that much."""
 
     a: str
     b: str
@@ -214,6 +217,7 @@ class Clash:
     volume: float
     points: FloatArray
     at: FloatArray
+    facets: float
 
 
 def clash(source: Union[Source, Scene], *, clearance: float = 0.0, touch: float = 1e-5, all: bool = False,
@@ -232,6 +236,7 @@ def clash(source: Union[Source, Scene], *, clearance: float = 0.0, touch: float 
     listed = ffi.new("flr_clash_part[]", max(1, len(parts)))
     for i, part in enumerate(parts):
         listed[i].fit, listed[i].T_world_part, listed[i].keep_out = scene._fit(i), _c_pose(part.pose), part.keep_out
+        listed[i].chord = part.chord
     allowed = {frozenset(pair) for pair in allow}
     for name in {n for pair in allowed for n in pair}:
         scene.parts[name]
@@ -251,7 +256,7 @@ def clash(source: Union[Source, Scene], *, clearance: float = 0.0, touch: float 
     watch.check(lib.flr_clash_find(definition, found, error), error)
     made = [
         Clash(parts[p.a].name, parts[p.b].name, STATES[p.state], p.distance, p.error, p.depth, p.volume,
-              np.array([_vec(p.point[0]), _vec(p.point[1])]), _vec(p.at))
+              np.array([_vec(p.point[0]), _vec(p.point[1])]), _vec(p.at), p.facets)
         for p in (found.pairs[i] for i in range(found.pair_count))
     ]
     lib.flr_clash_list_free(found)

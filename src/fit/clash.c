@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/parallel.h"
+#include "fit/clash_facets.h"
 #include "fit/clash_order.h"
 
 enum {
@@ -353,6 +354,7 @@ flr_result flr_clash_find(const flr_clash_def *def, flr_clash_list *list, flr_er
     job.pairs = c.pairs;
     if (result == FLR_OK) result = flr_parallel_for(def->threads, c.count, measure, &job);
     free(job.contacts);
+    if (result == FLR_OK) result = flr_clash_explain(def, c.pairs, c.count);
     if (result != FLR_OK) {
         free(c.pairs);
         if (result == FLR_CANCELLED) return flr_fail(error, result, "cancelled");

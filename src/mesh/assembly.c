@@ -88,6 +88,11 @@ static flr_result make_shape(const flr_stream_content *content, const flr_mesh_g
     def.triangles = triangles;
     def.triangle_count = group->triangle_count;
     def.weld = weld;
+    const flr_mesh_group whole = {.triangle_count = group->triangle_count,
+                                  .T_mesh_group = flr_pose_identity(),
+                                  .chord = group->chord};
+    def.groups = &whole, def.group_count = 1;
+    def.names = "", def.names_size = 1;
     flr_error reason;
     flr_result result = flr_mesh_create(&def, shape, &reason);
     free(triangles);
@@ -288,7 +293,8 @@ static void place(const flr_assembly *assembly, const flr_assembly_node *node, f
         f->vertices[f->vertex_count + i] = flr_pose_apply(node->T_root_node, shape->vertices[i]);
     f->groups[at] = (flr_mesh_group){.first_triangle = (uint32_t)f->triangle_count,
                                      .triangle_count = shape->triangle_count,
-                                     .T_mesh_group = node->T_root_node};
+                                     .T_mesh_group = node->T_root_node,
+                                     .chord = shape->groups[0].chord};
     f->names[at] = node->name;
     f->vertex_count += shape->vertex_count;
     f->triangle_count += shape->triangle_count;

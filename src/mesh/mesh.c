@@ -1,6 +1,7 @@
 /* meshes made from arrays, taken apart by group, hashed */
 #include "feeler/mesh.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,6 +110,7 @@ static flr_result build(flr_builder *builder, const flr_mesh_def *def, uint32_t 
         const char *name = def->names + group->name;
         result = flr_builder_group(builder, name, strlen(name), group->T_mesh_group);
         if (result != FLR_OK) return flr_builder_fail(builder, result, NULL, error);
+        builder->groups[builder->group_count - 1].chord = group->chord;
         result = add_triangles(builder, def, group->first_triangle,
                                group->first_triangle + group->triangle_count, numbers, error);
         if (result != FLR_OK) return result;
@@ -138,6 +140,13 @@ flr_result flr_mesh_create(const flr_mesh_def *def, flr_mesh **mesh, flr_error *
 }
 
 /* ---- groups ---- */
+
+double flr_mesh_facet_chord(const flr_mesh *mesh)
+{
+    double chord = 0;
+    for (uint32_t i = 0; i < mesh->group_count; i++) chord = fmax(chord, mesh->groups[i].chord);
+    return chord;
+}
 
 const char *flr_mesh_group_name(const flr_mesh *mesh, uint32_t group)
 {
@@ -176,7 +185,8 @@ flr_result flr_mesh_extract_group(const flr_mesh *mesh, uint32_t group, flr_mesh
             for (unsigned corner = 0; corner < 3; corner++)
                 shifted[i].v[corner] = triangles[i].v[corner] - low;
 
-        flr_mesh_group target = {.triangle_count = source->triangle_count, .T_mesh_group = none};
+        flr_mesh_group target = {
+            .triangle_count = source->triangle_count, .T_mesh_group = none, .chord = source->chord};
         flr_mesh_def def = flr_default_mesh_def();
         def.vertices = vertices;
         def.vertex_count = vertex_count;

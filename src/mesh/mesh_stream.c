@@ -25,6 +25,13 @@ static uint64_t get_u64(const uint8_t *bytes)
     return value;
 }
 
+static float get_float(const uint8_t *bytes)
+{
+    float value;
+    memcpy(&value, bytes, sizeof value);
+    return value;
+}
+
 static double get_double(const uint8_t *bytes)
 {
     double value;
@@ -339,6 +346,8 @@ static flr_result check_group(reader *r, const flr_mesh_group *group, uint64_t n
 {
     if (group->name >= r->content->head.names_size) return broken(r, "name out of range");
     if (group->first_triangle != next) return broken(r, "groups do not follow one another");
+    if (!(group->chord >= 0 && group->chord <= FLR_MESH_MAX_COORDINATE))
+        return broken(r, "a chord is no length");
     return check_pose(r, &group->T_mesh_group);
 }
 
@@ -361,8 +370,8 @@ static flr_result read_groups(reader *r)
             .first_triangle = get_u32(bytes + 4),
             .triangle_count = get_u32(bytes + 8),
             .T_mesh_group = get_pose(bytes + 16),
+            .chord = (double)get_float(bytes + 12),
         };
-        if (get_u32(bytes + 12) != 0) return broken(r, "reserved field is not 0");
         result = check_group(r, &content->groups[i], next);
         if (result != FLR_OK) return result;
         next += content->groups[i].triangle_count;
@@ -637,8 +646,10 @@ static bool put_groups(flr_stream_writer *writer, const flr_stream_content *cont
     if (!bytes) return false;
     for (size_t i = 0; i < count; ++i) {
         const flr_mesh_group *group = &content->groups[i];
-        uint32_t numbers[4] = {group->name, group->first_triangle, group->triangle_count, 0};
+        const uint32_t numbers[3] = {group->name, group->first_triangle, group->triangle_count};
+        const float chord = (float)group->chord;
         memcpy(bytes + i * FLR_STREAM_GROUP_SIZE, numbers, sizeof numbers);
+        memcpy(bytes + i * FLR_STREAM_GROUP_SIZE + 12, &chord, sizeof chord);
         pose_bytes(bytes + i * FLR_STREAM_GROUP_SIZE + 16, &group->T_mesh_group);
     }
     bool ok = flr_stream_put(writer, FLR_STREAM_GROUPS, bytes, count * FLR_STREAM_GROUP_SIZE);

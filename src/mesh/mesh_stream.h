@@ -35,7 +35,7 @@ extern "C" {
 #define FLR_STREAM_MAGIC "flrmesh\x1a"
 
 enum {
-    FLR_STREAM_VERSION = 2,
+    FLR_STREAM_VERSION = 3,
     FLR_STREAM_START_SIZE = 16,
     FLR_STREAM_HEAD_SIZE = 16, /* of a block */
     FLR_STREAM_HASH_SIZE = 16,
@@ -60,11 +60,11 @@ typedef enum flr_stream_block {
     FLR_STREAM_MESSAGE = 1, /* kind u32, code u32, text */
     FLR_STREAM_MESH,        /* the fields of flr_stream_head, in order, 8 bytes each */
     FLR_STREAM_NAMES,       /* zero-terminated strings */
-    FLR_STREAM_GROUPS,      /* name, first, count, 0: u32; px py pz qw qx qy qz: double */
-    FLR_STREAM_VERTICES,    /* 3 doubles each */
-    FLR_STREAM_TRIANGLES,   /* 3 u32 each */
-    FLR_STREAM_END,         /* bytes before this block, u64 */
-    FLR_STREAM_NODES        /* name, parent, group, colour, hidden, 0: u32; then as in groups */
+    FLR_STREAM_GROUPS,    /* name, first, count: u32; chord: float; px py pz qw qx qy qz: double */
+    FLR_STREAM_VERTICES,  /* 3 doubles each */
+    FLR_STREAM_TRIANGLES, /* 3 u32 each */
+    FLR_STREAM_END,       /* bytes before this block, u64 */
+    FLR_STREAM_NODES      /* name, parent, group, colour, hidden, 0: u32; pose as in groups */
 } flr_stream_block;
 
 typedef enum flr_stream_kind {

@@ -33,6 +33,7 @@ const flr_scene_key flr_scene_keys[FLR_SCENE_OBJECT_COUNT][FLR_SCENE_KEY_MAX] = 
                         {"in", false},
                         {"colour", false},
                         {"voxel", false},
+                        {"chord", false},
                         {"density", false},
                         {"mass", false},
                         {"locked", false},

@@ -65,8 +65,10 @@ typedef struct flr_scene_part {
     const char *in;        /* the group that it is in; NULL: none */
     uint32_t colour;       /* 0xRRGGBB or FLR_SCENE_NO_COLOUR (default: the viewer chooses) */
     double voxel;          /* metres; 0: the scene's */
-    double density;        /* kg/m^3; 0: not given; at most one of density and mass is given */
-    double mass;           /* kg; 0: not given */
+    double
+        chord; /* metres: its triangles may stray by this from the exact surface; 0: as the mesh says */
+    double density; /* kg/m^3; 0: not given; at most one of density and mass is given */
+    double mass;    /* kg; 0: not given */
     /* what acts on it, NULL: nothing; a spring rests at T_world_part. A part with a wrench or a spring moves by itself */
     const flr_world_constraint *constraint;
     unsigned line, column; /* where it stands in the file it was read from, from 1; else 0 */

@@ -199,6 +199,7 @@ static flr_result add_file(import_block *b, size_t file, size_t *groups, size_t 
         *part = flr_default_scene_part();
         part->unit = 1;
         part->hidden = node->hidden;
+        part->chord = a->shapes[node->shape]->groups[0].chord;
         part->T_world_part = flr_pose_mul(T_world_file, node->T_root_node);
         if (node->colour != FLR_ASSEMBLY_NONE) part->colour = node->colour;
         b->part_in[k] = in;

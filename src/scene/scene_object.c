@@ -94,6 +94,7 @@ bool flr_scene_read_part(const flr_value *value, flr_scene_part *part)
     flr_value colour = flr_value_member(value, "colour");
     flr_value voxel = flr_value_member(value, "voxel"), mass = flr_value_member(value, "mass");
     flr_value density = flr_value_member(value, "density");
+    flr_value chord = flr_value_member(value, "chord");
     flr_value hidden = flr_value_member(value, "hidden"), in = flr_value_member(value, "in");
     flr_value use = flr_value_member(value, "use");
     int chosen = FLR_PART_USE_SOLID;
@@ -103,6 +104,7 @@ bool flr_scene_read_part(const flr_value *value, flr_scene_part *part)
         !flr_value_bool(&hollow, &part->hollow) || !flr_value_bool(&hidden, &part->hidden) ||
         !flr_value_choice(&use, flr_scene_uses, &chosen) || !flr_value_text(&in, &part->in) ||
         !flr_value_colour(&colour, &part->colour) || !flr_value_size(&voxel, &part->voxel) ||
+        !flr_value_size(&chord, &part->chord) ||
         !read_amount(&density, 1e-3, 1e9, &part->density) ||
         !read_amount(&mass, 1e-9, 1e9, &part->mass))
         return false;

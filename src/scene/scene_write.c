@@ -214,6 +214,7 @@ static void write_part(scene_write_writer *w, const flr_scene_part *part)
     if (part->colour != FLR_SCENE_NO_COLOUR)
         write_key(w, "colour"), fprintf(w->out, "\"#%06x\"", part->colour);
     if (part->voxel != 0) write_key(w, "voxel"), write_length(w, part->voxel);
+    if (part->chord != 0) write_key(w, "chord"), write_length(w, part->chord);
     if (part->density != 0) write_key(w, "density"), write_number(w, part->density);
     if (part->mass != 0) write_key(w, "mass"), write_number(w, part->mass);
     if (part->constraint) write_constraint(w, part->constraint);

@@ -615,6 +615,7 @@ static flr_result read_part(part_reading *r, uint32_t i, flr_error *error)
                            .mass = from->mass,
                            .hidden = from->hidden,
                            .use = from->use,
+                           .chord = from->chord,
                            .group = FLR_ENGINE_NONE,
                            .constraint = from->constraint ? *from->constraint
                                                           : flr_default_world_constraint(),
@@ -629,6 +630,7 @@ static flr_result read_part(part_reading *r, uint32_t i, flr_error *error)
     flr_result result = find_mesh(r, i, &read, error);
     if (result != FLR_OK) return result;
     if (def->end) def->end(def->context, i, &read->report);
+    if (!(part.chord > 0)) part.chord = flr_mesh_facet_chord(read->asset->mesh);
     double voxel = flr_build_job_voxel(given, 0, def->common, read->asset->mesh);
     part.shape = share_shape(def, parts, read->asset, voxel, from);
     if (part.shape && flr_part_list_add(parts, &part)) return FLR_OK;

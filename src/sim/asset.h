@@ -154,6 +154,7 @@ typedef struct flr_part_entry {
     bool has_goal;
     bool hidden; /* at first, in a viewer */
     flr_part_use use;
+    double chord; /* metres: how far its triangles may stray from its exact surface; 0: not known */
     uint32_t group; /* that it is in: a place in a flr_group_list; FLR_ENGINE_NONE: none */
     uint32_t
         rigid; /* parts with the same number move as one: the outermost rigid group, plus 1; 0: by itself */

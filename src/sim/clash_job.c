@@ -103,6 +103,7 @@ static flr_result prepare(clash_check *c, flr_error *error)
             return flr_fail(error, FLR_CANCELLED, "cancelled");
         c->fits[i].T_world_part = entry->T_start;
         c->fits[i].keep_out = entry->use == FLR_PART_USE_KEEP_OUT;
+        c->fits[i].chord = entry->chord;
         result = flr_mesh_asset_fit_shown(entry->shape->mesh, c->env, &c->cache, building, c,
                                           &c->fits[i].fit, error);
     }

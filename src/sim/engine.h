@@ -29,6 +29,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "feeler/assembly.h"
 #include "feeler/base.h"
 #include "feeler/clash.h"
 #include "feeler/device.h"
@@ -73,8 +74,10 @@ typedef struct flr_engine_def {
     const char *scratch;    /* folder for scenarios that are made; NULL: they cannot be loaded */
     const char *folder; /* that names of files begin in, as recordings tell them; NULL: not said */
     flr_mesh_options options; /* of reading meshes */
-    double voxel;             /* metres: of parts that have none; 0: what fits the part */
-    bool voxel_of_all;        /* … of all parts of a scene, whatever it says; default false */
+    flr_axis
+        up; /* of CAD files that are loaded in place of a scene; default none: the likely one */
+    double voxel;      /* metres: of parts that have none; 0: what fits the part */
+    bool voxel_of_all; /* … of all parts of a scene, whatever it says; default false */
     /* How parts touch in every scene, whatever it says: 1 + flr_world_engine; how far before surfaces meet force begins,
      * metres; and of the exact engine the strength, and how deep parts may start in each other, metres. 0 for the engine and the
      * strength, negative for the lengths, the defaults: what the scene says */

@@ -537,6 +537,7 @@ static load_job *make_load_job(flr_engine *e, const char *path, flr_error *error
     if (l->contact_chosen) l->maker.exact = e->def.contact == 1 + FLR_ENGINE_EXACT;
     l->memory = e->def.memory;
     l->options = e->def.options;
+    l->up = e->def.up;
     l->options.go_on = flr_build_job_goes_on;
     l->options.context = &l->job;
     l->common = e->def.voxel;

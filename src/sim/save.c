@@ -248,6 +248,7 @@ static flr_result save_locked(save_job *s, const char *folder, flr_scene_part *p
         parts[i].colour = m->colour;
         parts[i].hidden = m->hidden;
         parts[i].use = m->use;
+        parts[i].chord = m->chord;
         if (m->group < s->group_list.count) parts[i].in = s->group_list.list[m->group].name;
         parts[i].voxel = m->shape->voxel;
         parts[i].density = m->density;

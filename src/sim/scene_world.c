@@ -180,6 +180,7 @@ flr_scene_world_part flr_scene_world_part_at(const flr_scene_world *s, uint32_t 
                                   .kind = p->kind,
                                   .T_world_part = p->T_start,
                                   .mesh = p->shape->mesh->mesh,
+                                  .chord = p->chord,
                                   .keep_out = p->use == FLR_PART_USE_KEEP_OUT,
                                   .passes = p->use == FLR_PART_USE_PASS,
                                   .rigid = p->rigid};

@@ -51,6 +51,26 @@ expect 3 feeler clash cubes.json --baseline rules
 says 'is no result of feeler clash'
 expect 3 feeler clash nowhere.step
 
+# ---- nominal fits of a CAD file: their facets overlap, which is no finding; a scene made of the file knows it, too ----
+if [ -x "$build_dir/tests/make_assembly" ]; then
+  expect 0 "$build_dir/tests/make_assembly" --nominal nominal.step
+  expect 0 feeler clash nominal.step --json --csv nominal.csv --html nominal.html
+  json '.findings == 0 and .states.overlap == 0 and .nominal_fits >= 1 and .nominal_fits <= .states.contact'
+  json 'all(.pairs[]; .facets >= 0 and .depth <= .facets + 1e-5)'
+  grep -q 'facets explain' nominal.html && head -1 nominal.csv | grep -q 'facets_mm$' && pass || fail "the page or the table"
+  expect 0 feeler clash nominal.step
+  tells 'nominal fit'
+  expect 0 feeler scene nominal.step --out nominal.json
+  expect 0 feeler clash nominal.json
+  tells 'nominal fit'
+  # meshes without a word about their facets
+  jq 'del(.parts[].chord)' nominal.json >plain.json
+  expect 1 feeler clash plain.json
+  tells 'overlap '
+  expect 2 feeler serve nominal.json --up y
+  says 'is for CAD files'
+fi
+
 # ---- rules: groups around a part, remarks, names that nothing has, what is no rule ----
 jq '.groups = [{"name": "all"}, {"name": "pair", "in": "all"}] | .parts[0].in = "pair" | .parts[1].in = "pair"' cubes.json >tree.json
 expect 0 feeler clash tree.json --allow 'all|pair'

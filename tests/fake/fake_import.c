@@ -40,8 +40,8 @@ static void write_good(bool with_end)
 {
     static flr_vec3 vertices[] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     static flr_triangle triangles[] = {{{0, 2, 1}}, {{0, 1, 3}}, {{0, 3, 2}}, {{1, 2, 3}}};
-    static flr_mesh_group groups[] = {{0, 0, 3, {{0, 0, 0}, {1, 0, 0, 0}}},
-                                      {5, 3, 1, {{0.5, 0, 0}, {0, 0, 0, 1}}}};
+    static flr_mesh_group groups[] = {{0, 0, 3, {{0, 0, 0}, {1, 0, 0, 0}}, 0},
+                                      {5, 3, 1, {{0.5, 0, 0}, {0, 0, 0, 1}}, 0}};
     static char names[] = "base\0lid\n";
     flr_stream_content content = {.head = {.vertex_count = 4,
                                            .triangle_count = 4,

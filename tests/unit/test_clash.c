@@ -314,10 +314,10 @@ static void zones(void **state)
 {
     (void)state;
     flr_fit *cube = fit_of(0.01, 0.01, 0.01);
-    flr_clash_part parts[4] = {{cube, at(0, 0, 0), true},
-                               {cube, at(0.005, 0, 0), true},
-                               {cube, at(0.0125, 0, 0), false},
-                               {cube, at(-0.01, 0, 0), false}};
+    flr_clash_part parts[4] = {{.fit = cube, .T_world_part = at(0, 0, 0), .keep_out = true},
+                               {.fit = cube, .T_world_part = at(0.005, 0, 0), .keep_out = true},
+                               {.fit = cube, .T_world_part = at(0.0125, 0, 0)},
+                               {.fit = cube, .T_world_part = at(-0.01, 0, 0)}};
     flr_clash_list list = find(parts, 4, 0.005, false);
     assert_int_equal(list.pair_count, 1);
     assert_int_equal(list.pairs[0].a, 1);
@@ -325,6 +325,143 @@ static void zones(void **state)
     assert_int_equal(list.pairs[0].state, FLR_CLASH_OVERLAP);
     flr_clash_list_free(&list);
     flr_fit_destroy(cube);
+}
+
+/* ---- facets ---- */
+
+enum { MAX_SIDES = 64 };
+
+/* A prism of a circle's polygon from z0 to z1, its corners on the circle; with a hole, of another polygon, when `hole` is above 0.
+ * Uneven: corners are not equally spaced. */
+static flr_fit *prism(uint32_t sides, double radius, double hole, double turn, bool uneven,
+                      double z0, double z1)
+{
+    flr_vec3 v[4 * MAX_SIDES];
+    flr_triangle t[8 * MAX_SIDES];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < sides; i++) {
+        const double part = i + (uneven && i % 3 == 1 ? 0.4 : 0),
+                     angle = turn + 2 * FLR_PI * part / sides;
+        for (uint32_t k = 0; k < 4; k++) {
+            const double r = k < 2 ? radius : hole;
+            v[4 * i + k] = (flr_vec3){r * cos(angle), r * sin(angle), k % 2 ? z1 : z0};
+        }
+    }
+    for (uint32_t i = 0; i < sides; i++) {
+        const uint32_t a = 4 * i, b = 4 * ((i + 1) % sides);
+        const uint32_t quads[4][4] = {{a, b, b + 1, a + 1},         // outside
+                                      {a + 2, a + 3, b + 3, b + 2}, // the hole
+                                      {a + 1, b + 1, b + 3, a + 3}, // above
+                                      {a, a + 2, b + 2, b}};        // below
+        for (int q = 0; q < 4; q++) {
+            if (q == 1 && !(hole > 0)) continue;
+            t[count++] = (flr_triangle){{quads[q][0], quads[q][1], quads[q][2]}};
+            t[count++] = (flr_triangle){{quads[q][0], quads[q][2], quads[q][3]}};
+        }
+    }
+    flr_mesh_def def = flr_default_mesh_def();
+    def.vertices = v, def.vertex_count = 4 * sides, def.triangles = t, def.triangle_count = count;
+    flr_mesh *mesh;
+    flr_fit *fit;
+    flr_error error;
+    assert_ok(flr_mesh_create(&def, &mesh, &error), error);
+    assert_ok(flr_fit_build(mesh, NULL, &fit, &error), error);
+    flr_mesh_destroy(mesh);
+    return fit;
+}
+
+static flr_clash_part imported(const flr_fit *fit, flr_pose T_world_part, double chord)
+{
+    return (flr_clash_part){.fit = fit, .T_world_part = T_world_part, .chord = chord};
+}
+
+static flr_clash_pair one_pair(flr_clash_part a, flr_clash_part b)
+{
+    flr_clash_part parts[2] = {a, b};
+    flr_clash_list list = find(parts, 2, 0, false);
+    assert_int_equal(list.pair_count, 1);
+    flr_clash_pair pair = list.pairs[0];
+    flr_clash_list_free(&list);
+    return pair;
+}
+
+/* A rod in a hole of the same diameter overlaps with the hole's facets: no clash. What is deeper than facets reach is one, however
+ * coarse the import was. */
+static void facets_explain_nominal_fits(void **state)
+{
+    (void)state;
+    const double radius = 0.005, chord = 2e-4;
+    flr_test_random rng = flr_test_random_begin("facets_explain_nominal_fits");
+    for (int round = 0; round < 60; round++) {
+        const uint32_t sides = 16 + flr_test_random_below(&rng, 20),
+                       other = 16 + flr_test_random_below(&rng, 20);
+        const bool uneven = round % 2;
+        // the widest facets of an uneven polygon span 1.4 times the angle of an even one
+        const double sag = radius * (1 - cos(FLR_PI * (uneven ? 1.4 : 1) / sides));
+        const double turn = flr_test_random_range(&rng, 0, 1);
+        flr_pose place = any_pose(&rng, 0.1);
+        flr_fit *ring = prism(sides, 3 * radius, radius, 0, uneven, 0, 0.01);
+        flr_fit *rod = prism(other, radius, 0, turn, false, -0.01, 0.02);
+        flr_clash_pair pair = one_pair(imported(ring, place, chord), imported(rod, place, chord));
+        if (pair.state != FLR_CLASH_CONTACT)
+            fail_msg("round %d: %u and %u sides, %g deep of %g", round, sides, other, pair.depth,
+                     sag);
+        assert_true(pair.facets <= 1.2 * sag + 1e-9 && pair.depth <= sag + 1e-9);
+        assert_true((pair.facets > 0) == (pair.depth > 0));
+        // nobody said that the triangles stand for something else
+        if (pair.depth > 1e-5)
+            assert_int_equal(one_pair(solid(ring, place), solid(rod, place)).state,
+                             FLR_CLASH_OVERLAP);
+        // a rod that is too thick by more than the facets reach, and by far less than the chords
+        const double more = 1.25 * sag + 1.2e-5;
+        flr_fit *thick = prism(other, radius + more, 0, turn, false, -0.01, 0.02);
+        pair = one_pair(imported(ring, place, 0.002), imported(thick, place, 0.002));
+        if (pair.state != FLR_CLASH_OVERLAP)
+            fail_msg("round %d: %u and %u sides, too thick by %g, %g deep, facets %g", round, sides,
+                     other, more, pair.depth, pair.facets);
+        assert_true(pair.facets <= 0 && pair.depth >= more - 1e-5);
+        // nor do facets explain more than the chords of both
+        flr_clash_part fine[2] = {imported(ring, place, 1e-7), imported(rod, place, 1e-7)};
+        pair = one_pair(fine[0], fine[1]);
+        assert_true(pair.depth <= 1.03e-5 || pair.state == FLR_CLASH_OVERLAP);
+        flr_fit_destroy(ring);
+        flr_fit_destroy(rod);
+        flr_fit_destroy(thick);
+    }
+}
+
+/* Flat faces have no facets: they overlap by 20 micrometres, although the import strayed by ten times as much; also beside a
+ * hole in which a rod sits as designed. */
+static void facets_hide_no_flat_overlap(void **state)
+{
+    (void)state;
+    const double chord = 2e-4, sunk = 2e-5;
+    flr_fit *cube = fit_of(0.01, 0.01, 0.01);
+    flr_clash_pair pair = one_pair(imported(cube, at(0, 0, 0), chord),
+                                   imported(cube, at(0.01 - sunk, 0.001, 0.002), chord));
+    assert_int_equal(pair.state, FLR_CLASH_OVERLAP);
+    near(pair.depth, sunk, 1e-9);
+    flr_fit *ring = prism(24, 0.015, 0.005, 0, false, 0, 0.01),
+            *rod = prism(24, 0.005, 0, 0.1, false, -0.01, 0.02);
+    assert_int_equal(
+        one_pair(imported(ring, at(0, 0, 0), chord), imported(rod, at(0, 0, 0), chord)).state,
+        FLR_CLASH_CONTACT);
+    // a washer around the rod, sunk into the ring
+    flr_fit *washer = prism(20, 0.009, 0.005, 0.2, false, 0, 0.002);
+    pair = one_pair(imported(ring, at(0, 0, 0), chord),
+                    imported(washer, at(0, 0, 0.01 - sunk), chord));
+    assert_int_equal(pair.state, FLR_CLASH_OVERLAP);
+    assert_true(pair.facets <= 0);
+    // the convex side of a wheel is within it: a wheel pressed into a wall
+    flr_fit *wheel = prism(24, 0.01, 0, 0, false, 0, 0.01);
+    pair = one_pair(imported(cube, at(0, 0, 0), chord),
+                    imported(wheel, at(0.02 - sunk, 0.005, 0), chord));
+    assert_int_equal(pair.state, FLR_CLASH_OVERLAP);
+    flr_fit_destroy(cube);
+    flr_fit_destroy(ring);
+    flr_fit_destroy(rod);
+    flr_fit_destroy(washer);
+    flr_fit_destroy(wheel);
 }
 
 int main(void)
@@ -338,6 +475,8 @@ int main(void)
         cmocka_unit_test(turned_parts_equal_brute_force),
         cmocka_unit_test(pairs_can_be_left_out),
         cmocka_unit_test(zones),
+        cmocka_unit_test(facets_explain_nominal_fits),
+        cmocka_unit_test(facets_hide_no_flat_overlap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

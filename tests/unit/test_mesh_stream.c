@@ -45,8 +45,8 @@ static flr_result read_back(bytes *b, uint64_t limit, flr_stream_content *conten
 
 static flr_vec3 vertices[] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
 static flr_triangle triangles[] = {{{0, 2, 1}}, {{0, 1, 3}}, {{0, 3, 2}}, {{1, 2, 3}}};
-static flr_mesh_group groups[] = {{0, 0, 1, {{1, 2, 3}, {1, 0, 0, 0}}},
-                                  {5, 1, 3, {{0, 0, 0}, {0, 1, 0, 0}}}};
+static flr_mesh_group groups[] = {{0, 0, 1, {{1, 2, 3}, {1, 0, 0, 0}}, 0.25},
+                                  {5, 1, 3, {{0, 0, 0}, {0, 1, 0, 0}}, 0}};
 static char names[] = "base\0lid";
 
 static flr_stream_content sample(void)
@@ -124,6 +124,7 @@ static void assert_groups_equal(const flr_mesh_group *a, const flr_mesh_group *b
         assert_int_equal(a[i].name, b[i].name);
         assert_int_equal(a[i].first_triangle, b[i].first_triangle);
         assert_int_equal(a[i].triangle_count, b[i].triangle_count);
+        assert_true(a[i].chord >= b[i].chord && a[i].chord <= b[i].chord);
         assert_memory_equal(&a[i].T_mesh_group, &b[i].T_mesh_group, sizeof a->T_mesh_group);
     }
 }
@@ -229,7 +230,7 @@ static void many_blocks(void **state)
         in.vertices[i].x = (double)i;
         in.triangles[i].v[1] = (uint32_t)(count - 1 - i);
     }
-    flr_mesh_group one = {0, 0, (uint32_t)count, {{0, 0, 0}, {1, 0, 0, 0}}};
+    flr_mesh_group one = {0, 0, (uint32_t)count, {{0, 0, 0}, {1, 0, 0, 0}}, 0};
     in.groups = &one;
     in.head.group_count = 1;
     in.head.vertex_count = in.head.triangle_count = count;
@@ -396,6 +397,8 @@ static void bad_content(void **state)
     EXPECT_GROUP(changed[0].T_mesh_group.q.w = 1.1, "unit length");
     EXPECT_GROUP(changed[0].T_mesh_group.q.w = (double)NAN, "unit length");
     EXPECT_GROUP(changed[0].T_mesh_group.p.x = (double)INFINITY, "placement");
+    EXPECT_GROUP(changed[0].chord = -1, "chord");
+    EXPECT_GROUP(changed[0].chord = (double)NAN, "chord");
     EXPECT_GROUP(changed[0].T_mesh_group.p.y = 2e9, "placement");
     EXPECT_GROUP(changed[0].T_mesh_group.p.z = (double)NAN, "placement");
 
@@ -492,15 +495,15 @@ static void bad_blocks(void **state)
         expect_broken(&b, later[i].word);
     }
 
-    // a reserved field of a group
+    // the chord of a group
     bytes b = {0};
     flr_stream_writer w = {.write = bytes_write, .context = &b};
-    group_bytes[12] = 1;
+    group_bytes[15] = 0xbf; // a negative number
     flr_stream_start(&w);
     flr_stream_put(&w, FLR_STREAM_MESH, mesh_bytes, sizeof mesh_bytes);
     flr_stream_put(&w, FLR_STREAM_NAMES, names, sizeof names);
     flr_stream_put(&w, FLR_STREAM_GROUPS, group_bytes, sizeof group_bytes);
-    expect_broken(&b, "reserved");
+    expect_broken(&b, "chord");
 
     // messages without end
     bytes many = {0};
@@ -583,7 +586,7 @@ static void memory_follows_what_arrives(void **state)
     assert_true(in.vertices);
     assert_true(in.triangles);
     for (uint32_t i = 0; i < GROUPS; i++)
-        in.groups[i] = (flr_mesh_group){0, i * 10, 10, {{0, 0, 0}, {1, 0, 0, 0}}};
+        in.groups[i] = (flr_mesh_group){0, i * 10, 10, {{0, 0, 0}, {1, 0, 0, 0}}, 0};
     bytes b = write_content(&in);
     size_t whole = b.size;
     uint64_t limit = 0;

@@ -19,6 +19,8 @@ export function listed(pairs: readonly clash_pair[], filter: Filter): clash_pair
 /** how much of it */
 export function amount(pair: Pick<clash_pair, 'state' | 'depth' | 'distance'>, unit: string): string {
   if (pair.state === OVERLAP) return t('{0} deep', length(pair.depth, unit));
+  // triangles overlap, but their curved surfaces would not
+  if (pair.state === CONTACT && pair.depth > 0) return t('nominal fit: facets overlap by {0}', length(pair.depth, unit));
   return pair.state === CONTACT ? t('in contact') : t('{0} apart', length(pair.distance, unit));
 }
 
