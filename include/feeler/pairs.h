@@ -212,6 +212,18 @@ FLR_API void flr_pairs_check_motion(flr_pairs *pairs, flr_pair pair, flr_pose T_
                                     flr_pose T_world_voxmap, const flr_motion_check_params *params,
                                     flr_motion_check_result *result);
 
+/* One motion to check, as the arguments of flr_pairs_check_motion(). */
+typedef struct flr_pair_motion {
+    flr_pair pair;
+    flr_pose T_world_shell, T_world_voxmap;
+} flr_pair_motion;
+
+/* Checks motions of different pairs, shared by the threads: the results are those of one call for each, in any order and with
+ * any number of threads. */
+FLR_API void flr_pairs_check_motions(flr_pairs *pairs, const flr_pair_motion *motions,
+                                     uint32_t count, const flr_motion_check_params *params,
+                                     flr_motion_check_result *results);
+
 /* Answers of the last query; valid until the next update. */
 FLR_API const flr_pair_result *flr_pairs_results(const flr_pairs *pairs, uint32_t *count);
 /* Indices of those of a part, or of FLR_PAIRS_MERGED, in which something touches or is in the layer before contact, rising. */

@@ -50,8 +50,7 @@ static flr_result make_workers(flr_pairs *made, flr_error *error)
     }
     if (result != FLR_OK) return result;
     if (!enough) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for worker threads");
-    return flr_worker_pool_create(def->threads - 1, flr_pairs_query_shared, made, &made->pool,
-                                  error);
+    return flr_worker_pool_create(def->threads - 1, flr_pairs_work, made, &made->pool, error);
 }
 
 static flr_result allocate(flr_pairs *made, flr_error *error)

@@ -90,6 +90,12 @@ struct flr_pairs {
     uint8_t *worker_of;    /* [def.pairs]: the one that took a pair */
     flr_worker_pool *pool;
     const flr_twist *motion; /* during a query */
+    /* during checks of motions that threads share; NULL: at other times */
+    const flr_pair_motion *checks;
+    const flr_motion_check_params *check_params;
+    flr_motion_check_result *checked;
+    flr_pair
+        checked_last; /* by the one thread: it remembers what was near on the way of this pair */
     flr_near_notes *
         notes; /* [NOTED + 1 + threads]: what the query of a pair found near, for the checks of its motion; from NOTED on, of
                  * pairs farther behind: nothing */
@@ -147,6 +153,6 @@ void flr_pairs_free_coherent(flr_pairs *pairs);
 void flr_pairs_forget_answers(flr_pairs *pairs);
 
 /* One of several threads queries a pair. */
-void flr_pairs_query_shared(void *context, uint32_t item, unsigned worker);
+void flr_pairs_work(void *context, uint32_t item, unsigned worker);
 
 #endif

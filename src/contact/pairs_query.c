@@ -156,9 +156,8 @@ static void add_result(flr_pairs *pairs, uint32_t index, const flr_contact *cont
 
 /* One of several threads: its contacts and notes stay with it until all are done. It takes pairs in ascending order, so it has
  * room for as many contacts as the list. */
-void flr_pairs_query_shared(void *context, uint32_t item, unsigned worker)
+static void query_shared(flr_pairs *pairs, uint32_t item, unsigned worker)
 {
-    flr_pairs *pairs = context;
     pairs_worker *w = &pairs->workers[worker];
     flr_contact_result *r = &pairs->results[item].contact;
     const flr_contact *list;
@@ -261,30 +260,74 @@ static uint32_t find_notes(const flr_pairs *pairs, flr_pair pair)
     return found ? low : NOTED;
 }
 
-void flr_pairs_check_motion(flr_pairs *pairs, flr_pair pair, flr_pose T_world_shell,
-                            flr_pose T_world_voxmap, const flr_motion_check_params *params,
-                            flr_motion_check_result *result)
+/* In this context, which may remember the last check of the same pair. */
+static void check_motion(const flr_pairs *pairs, flr_contact_pair *context,
+                         const flr_pair_motion *motion, const flr_motion_check_params *params,
+                         flr_motion_check_result *result)
 {
+    const flr_pair pair = motion->pair;
     bool merged = pair.voxmap == FLR_PAIRS_MERGED;
     const pairs_place *of_a = place_of(pairs, pair.shell), *of_b = place_of(pairs, pair.voxmap);
     const flr_pairs_part *a = &of_a->part, *b = &of_b->part;
     flr_motion_check_params check = *params;
     check.centre = a->centre;
     check.displacement = pairs->def.params.displacement;
-    flr_pose_span of_shell = {a->T_world_part, T_world_shell},
-                  of_voxmap = {b->T_world_part, merged ? b->T_world_part : T_world_voxmap};
+    flr_pose_span of_shell = {a->T_world_part, motion->T_world_shell},
+                  of_voxmap = {b->T_world_part, merged ? b->T_world_part : motion->T_world_voxmap};
     const uint32_t index = find_notes(pairs, pair);
     *result = (flr_motion_check_result){.fraction = 1};
     if (flr_pairs_passes(&pairs->notes[index], of_a, of_b, of_shell.to, of_voxmap.to, &check,
                          &result->travel))
         return;
-    flr_contact_pair_aim(pairs->query_context, a->shape.shell, b->shape.table);
-    flr_pair_memory *memory = flr_contact_pair_memory(pairs->query_context);
+    flr_contact_pair_aim(context, a->shape.shell, b->shape.table);
+    flr_pair_memory *memory = flr_contact_pair_memory(context);
     flr_pair_memory_use_notes(memory, &pairs->notes[index]);
     if (index < NOTED)
         memory->rooms =
             flr_chunk_memories_at(pairs->memories, pairs->slots[pairs->current][index].slot);
-    flr_contact_check_motion(pairs->query_context, of_shell, of_voxmap, &check, result);
+    flr_contact_check_motion(context, of_shell, of_voxmap, &check, result);
+}
+
+void flr_pairs_check_motion(flr_pairs *pairs, flr_pair pair, flr_pose T_world_shell,
+                            flr_pose T_world_voxmap, const flr_motion_check_params *params,
+                            flr_motion_check_result *result)
+{
+    const flr_pair_motion motion = {pair, T_world_shell, T_world_voxmap};
+    if (flr_pair_key(pair) != flr_pair_key(pairs->checked_last))
+        flr_contact_pair_memory(pairs->query_context)->check->known = false;
+    pairs->checked_last = pair;
+    check_motion(pairs, pairs->query_context, &motion, params, result);
+}
+
+static void check_shared(const flr_pairs *pairs, uint32_t item, unsigned worker)
+{
+    flr_contact_pair *context = pairs->workers[worker].query_context;
+    flr_contact_pair_memory(context)->check->known = false;
+    check_motion(pairs, context, &pairs->checks[item], pairs->check_params, &pairs->checked[item]);
+}
+
+void flr_pairs_work(void *context, uint32_t item, unsigned worker)
+{
+    flr_pairs *pairs = context;
+    if (pairs->checks)
+        check_shared(pairs, item, worker);
+    else
+        query_shared(pairs, item, worker);
+}
+
+void flr_pairs_check_motions(flr_pairs *pairs, const flr_pair_motion *motions, uint32_t count,
+                             const flr_motion_check_params *params,
+                             flr_motion_check_result *results)
+{
+    for (uint32_t i = 0; !pairs->pool && i < count; i++)
+        flr_pairs_check_motion(pairs, motions[i].pair, motions[i].T_world_shell,
+                               motions[i].T_world_voxmap, params, &results[i]);
+    if (!pairs->pool || count == 0) return;
+    pairs->checks = motions;
+    pairs->check_params = params;
+    pairs->checked = results;
+    flr_worker_pool_run(pairs->pool, count);
+    pairs->checks = NULL;
 }
 
 const flr_pair_result *flr_pairs_results(const flr_pairs *pairs, uint32_t *count)

@@ -14,7 +14,8 @@ enum {
     MOTION_CHECKS_FIRM = 2, /* stops, before contacts give way to them */
     SLIDES = 8,             /* ways that are tried so that a body slides along its stops */
     STAIRS = 2,             /* the same where the layer is not smooth, which leads less far */
-    PASSES = 4              /* over pairs of moving bodies that stop each other */
+    PASSES = 4,             /* over pairs of moving bodies that stop each other */
+    SHARED_CHECKS = 8       /* from so many on, threads share the checks of a pass */
 };
 
 /* ---- plans ---- */
@@ -305,17 +306,12 @@ static bool is_new(const flr_world *w, flr_pair pair)
            (pair.voxmap != FLR_PAIRS_MERGED && w->plans[pair.voxmap].newest >= w->pass);
 }
 
-/* Checks the way of one pair; true when something is in it: then its bodies are to go another way, or else (`last`) only as
- * far as it is free. */
-static bool check_pair(flr_world *w, flr_pair pair, bool last, flr_world_frame *frame)
+/* How the ways of a pass are checked. */
+static flr_motion_check_params params_of(const flr_world *w, bool last)
 {
-    bool merged = pair.voxmap == FLR_PAIRS_MERGED;
-    double travel = flr_motion_checks_travel(w, pair.shell) +
-                    (merged ? 0 : flr_motion_checks_travel(w, pair.voxmap));
-    double voxel = voxel_of_pair(w, pair);
     /* what lies below the force layer: with layer 2 and more, where exact surfaces may meet. With less they may meet anyway,
      * and points that nobody pushes out must not hold the part: only fast motion is checked */
-    unsigned layer = w->params.contact.force_layer;
+    const unsigned layer = w->params.contact.force_layer;
     flr_motion_check_params check = flr_default_motion_check_params();
     check.layer = layer > 1 ? 1 : 0;
     check.interior = layer == 0;
@@ -323,15 +319,81 @@ static bool check_pair(flr_world *w, flr_pair pair, bool last, flr_world_frame *
     check.planes = !last && w->pass % 2 == 1;
     check.unchecked =
         layer > 1 ? w->params.unchecked : fmax(w->params.unchecked, MOTION_CHECKS_HALF);
-    if (!(travel > fmax(check.unchecked, REST) * voxel)) return false;
-    flr_pose still = flr_pose_identity();
-    flr_pose_span shell = {w->poses[pair.shell], end_of(w, pair.shell)},
-                  voxmap = {merged ? still : w->poses[pair.voxmap],
-                            merged ? still : end_of(w, pair.voxmap)};
+    if (w->budget) check.budget = w->budget > w->spent ? w->budget - w->spent : 1;
+    return check;
+}
+
+/* Metres that the two of a pair move against each other, at most; 0: so little that it is not checked. */
+static double travel_of_pair(const flr_world *w, flr_pair pair, double unchecked)
+{
+    bool merged = pair.voxmap == FLR_PAIRS_MERGED;
+    double travel = flr_motion_checks_travel(w, pair.shell) +
+                    (merged ? 0 : flr_motion_checks_travel(w, pair.voxmap));
+    return travel > fmax(unchecked, REST) * voxel_of_pair(w, pair) ? travel : 0;
+}
+
+static flr_pair_motion motion_of(flr_world *w, flr_pair pair)
+{
+    bool merged = pair.voxmap == FLR_PAIRS_MERGED;
+    return (flr_pair_motion){pair, end_of(w, pair.shell),
+                             merged ? flr_pose_identity() : end_of(w, pair.voxmap)};
+}
+
+static bool budget_is_spent(const flr_world *w) { return w->budget && w->spent >= w->budget; }
+
+/* Several threads check the ways of this pass, all at once, as if each had what is left of the budget. The first and the last
+ * wait for their turn: they leave behind what one thread would. */
+static void check_ahead(flr_world *w, const flr_pair_result *results, uint32_t count)
+{
+    const flr_motion_check_params check = params_of(w, false);
+    w->ahead_count = w->ahead_next = 0;
+    if (!w->ahead || budget_is_spent(w)) return;
+    bool first = true;
+    for (uint32_t i = 0; i < count && w->ahead_count < FLR_WORLD_AHEAD; i++) {
+        const flr_pair pair = results[i].pair;
+        if (!is_new(w, pair) || travel_of_pair(w, pair, check.unchecked) == 0) continue;
+        if (!first) w->ahead[w->ahead_count++] = motion_of(w, pair);
+        first = false;
+    }
+    if (w->ahead_count > 0) w->ahead_count--;
+    if (w->ahead_count < SHARED_CHECKS) w->ahead_count = 0;
+    flr_pairs_check_motions(w->pairs, w->ahead, w->ahead_count, &check, w->ahead_found);
+}
+
+/* What was found ahead of time for a pair whose way is still the same, if the budget suffices for it; NULL: nothing. */
+static const flr_motion_check_result *found_ahead(flr_world *w, flr_pair pair)
+{
+    const flr_pair_motion *ahead = w->ahead;
+    /* a pair that became new in this pass is not among them; both lists have the same order */
+    for (uint32_t i = w->ahead_next; i < w->ahead_count; i++) {
+        if (ahead[i].pair.shell != pair.shell || ahead[i].pair.voxmap != pair.voxmap) continue;
+        w->ahead_next = i + 1;
+        const bool changed =
+            w->plans[pair.shell].newest > w->pass ||
+            (pair.voxmap != FLR_PAIRS_MERGED && w->plans[pair.voxmap].newest > w->pass);
+        const flr_motion_check_result *found = &w->ahead_found[i];
+        if (changed || (w->budget && !(found->spent < w->budget - w->spent))) return NULL;
+        return found;
+    }
+    return NULL;
+}
+
+/* Checks the way of one pair; true when something is in it: then its bodies are to go another way, or else (`last`) only as
+ * far as it is free. */
+static bool check_pair(flr_world *w, flr_pair pair, bool last, flr_world_frame *frame)
+{
+    const flr_motion_check_params check = params_of(w, last);
+    const double travel = travel_of_pair(w, pair, check.unchecked), voxel = voxel_of_pair(w, pair);
+    if (travel == 0) return false;
+    const flr_pair_motion motion = motion_of(w, pair);
     flr_motion_check_result found = {.exhausted = true};
-    if (!(w->budget && w->spent >= w->budget)) {
-        check.budget = w->budget ? w->budget - w->spent : 0;
-        flr_pairs_check_motion(w->pairs, pair, shell.to, voxmap.to, &check, &found);
+    if (!budget_is_spent(w)) {
+        const flr_motion_check_result *ahead = last ? NULL : found_ahead(w, pair);
+        if (ahead)
+            found = *ahead;
+        else
+            flr_pairs_check_motion(w->pairs, pair, motion.T_world_shell, motion.T_world_voxmap,
+                                   &check, &found);
         w->spent += found.spent;
         frame->points_tested += found.lookups;
     }
@@ -345,6 +407,11 @@ static bool check_pair(flr_world *w, flr_pair pair, bool last, flr_world_frame *
     }
     if (!(found.fraction < 1)) return false;
     if (!last) {
+        const flr_pose still = flr_pose_identity();
+        const flr_pose_span shell = {w->poses[pair.shell], motion.T_world_shell},
+                            voxmap = {pair.voxmap == FLR_PAIRS_MERGED ? still
+                                                                      : w->poses[pair.voxmap],
+                                      motion.T_world_voxmap};
         if (found.stopped || found.plane_count > 0) note(w, pair, shell, voxmap, &found);
         return true;
     }
@@ -366,6 +433,7 @@ void flr_motion_checks_check(flr_world *w, double range, flr_world_frame *frame)
     for (w->pass = 0; again && w->pass < slides + PASSES; w->pass++) {
         bool last = w->pass >= slides;
         again = false;
+        if (!last) check_ahead(w, results, count);
         for (uint32_t i = 0; i < count; i++)
             if (is_new(w, results[i].pair)) again |= check_pair(w, results[i].pair, last, frame);
         for (uint32_t k = 0; again && k < w->active_count; k++) {

@@ -155,9 +155,14 @@ static flr_result allocate(flr_world *w, flr_error *error)
     w->spheres = flr_prefaulted_calloc((size_t)parts + 1, sizeof *w->spheres);
     w->points = flr_points_create(parts);
     if (w->active) w->before = w->active + parts, w->free_parts = w->active + 2 * (size_t)parts;
-    if (w->points && w->state && w->kinds && w->constraints && w->shapes && w->probes &&
-        (w->trees || !trees) && w->voxels && w->poses && w->twists && w->plans && w->numbers &&
-        w->active && w->rows && w->changed && w->spheres)
+    const bool several = w->def.threads > 1;
+    if (several) {
+        w->ahead = flr_prefaulted_calloc(FLR_WORLD_AHEAD, sizeof *w->ahead);
+        w->ahead_found = flr_prefaulted_calloc(FLR_WORLD_AHEAD, sizeof *w->ahead_found);
+    }
+    if ((!several || (w->ahead && w->ahead_found)) && w->points && w->state && w->kinds &&
+        w->constraints && w->shapes && w->probes && (w->trees || !trees) && w->voxels && w->poses &&
+        w->twists && w->plans && w->numbers && w->active && w->rows && w->changed && w->spheres)
         return FLR_OK;
     return flr_fail(error, FLR_NO_MEMORY, "not enough memory for a world of %u parts", parts);
 }
@@ -236,6 +241,8 @@ void flr_world_destroy(flr_world *w)
     free(w->rows);
     free(w->changed);
     free(w->spheres);
+    free(w->ahead);
+    free(w->ahead_found);
     free(w->state);
     free(w);
 }

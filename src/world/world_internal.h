@@ -13,6 +13,9 @@
 /* places that a body slides along, of those that its way would meet */
 enum { FLR_WORLD_STOPS = 32 };
 
+/* checks of motions that threads share at a time */
+enum { FLR_WORLD_AHEAD = 2048 };
+
 typedef struct flr_world_hand_state {
     flr_handle handle;
     flr_coupling coupling;
@@ -125,6 +128,10 @@ struct flr_world {
     uint64_t budget;                /* of checks in a step; 0: no limit */
     uint64_t spent;                 /* of it in this step */
     int pass;                       /* of them */
+    /* Checks that threads make before it is their turn, where there are several; NULL: there is one. */
+    flr_pair_motion *ahead;               /* [FLR_WORLD_AHEAD] */
+    flr_motion_check_result *ahead_found; /* [FLR_WORLD_AHEAD] */
+    uint32_t ahead_count, ahead_next; /* in the order of the pairs; those before were looked at */
     double merged_voxel;
     flr_pose *poses;       /* [part_count]: of the bodies when the step began */
     flr_twist *twists;     /* [part_count]: likewise */

@@ -172,6 +172,68 @@ static void the_hash_is_of_all_bodies(void **state)
     flr_world_destroy(world);
 }
 
+/* Parts that fly towards each other, collide and stay together; from `saved` on where it is not NULL, which gets the state after
+ * half of the frames. Returns the hash, and how many checks the budget did not suffice for. */
+static flr_hash collide(const kit *k, unsigned threads, uint64_t budget, void **saved, bool load,
+                        uint32_t *exhausted)
+{
+    enum { CROWD = 40, CROWD_FRAMES = 120 };
+    static flr_world_part parts[CROWD];
+    flr_world_def def = flr_default_world_def();
+    for (uint32_t i = 0; i < CROWD; i++) {
+        parts[i] = k->parts[i];
+        if (i > 0) parts[i].kind = FLR_PART_FREE;
+        flr_vec3 at = flr_vec3_make(0.015 * (i % 4), 0.015 * (i / 4 % 4), 0.015 * (i / 16));
+        parts[i].body.T_world_part.p = at;
+        parts[i].body.twist.linear =
+            flr_vec3_scale(flr_vec3_sub(flr_vec3_make(0.022, 0.022, 0.015), at), 12);
+        parts[i].body.twist.angular = flr_vec3_make(0, i % 3 * 5.0, i % 5 * 3.0);
+    }
+    def.parts = parts;
+    def.part_count = CROWD;
+    def.hand_count = 0;
+    def.threads = threads;
+    def.params.budget = budget;
+    flr_world *world;
+    flr_error error;
+    flr_world_frame frame = {0};
+    assert_ok(flr_world_create(&def, &world, &error), error);
+    if (load) assert_true(flr_world_load(world, *saved, flr_world_state_size(world)));
+    *exhausted = 0;
+    for (int i = load ? CROWD_FRAMES / 2 : 0; i < CROWD_FRAMES; i++) {
+        if (saved && !load && i == CROWD_FRAMES / 2) {
+            *saved = malloc(flr_world_state_size(world));
+            assert_non_null(*saved);
+            flr_world_save(world, *saved);
+        }
+        flr_world_step(world, NULL, &frame);
+        *exhausted += frame.exhausted;
+    }
+    flr_world_destroy(world);
+    return frame.hash;
+}
+
+/* Whoever checks motions, and whatever was remembered: the same bits, also where the budget of checks is spent. */
+static void a_crowd_is_the_same(void **state)
+{
+    const kit *k = *state;
+    const uint64_t budgets[] = {0, 25000, 1000};
+    for (size_t b = 0; b < sizeof budgets / sizeof *budgets; b++) {
+        void *saved = NULL;
+        uint32_t exhausted, again;
+        const flr_hash first = collide(k, 1, budgets[b], &saved, false, &exhausted);
+        if (budgets[b] == 1000) assert_gt(exhausted, 50);
+        const flr_hash continued = collide(k, 1, budgets[b], &saved, true, &again);
+        assert_memory_equal(&first, &continued, sizeof first);
+        for (unsigned threads = 2; threads <= 3; threads++) {
+            const flr_hash shared = collide(k, threads, budgets[b], NULL, false, &again);
+            assert_memory_equal(&first, &shared, sizeof first);
+            assert_int_equal(exhausted, again);
+        }
+        free(saved);
+    }
+}
+
 /* Who is near a point: all that a look at each would find. */
 static void near_parts_are_found(void **state)
 {
@@ -409,6 +471,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(idle_parts_are_not_visited),
         cmocka_unit_test(the_hash_is_of_all_bodies),
+        cmocka_unit_test(a_crowd_is_the_same),
         cmocka_unit_test(near_parts_are_found),
         cmocka_unit_test(pairs_do_not_depend_on_history),
         cmocka_unit_test(checks_find_the_notes_of_every_pair),

@@ -258,6 +258,39 @@ static void check_ways(const kit *k, flr_test_random *random, flr_pairs *a, flr_
     }
 }
 
+/* Threads that share checks find what one finds who makes them one by one. */
+static void check_together(flr_test_random *random, flr_pairs *alone, flr_pairs *shared,
+                           const flr_pose *poses)
+{
+    enum { MOST = PARTS * PARTS };
+    static flr_pair_motion motions[MOST];
+    static flr_motion_check_result found[MOST];
+    uint32_t count;
+    const flr_pair_result *results = flr_pairs_results(alone, &count);
+    flr_motion_check_params params = flr_default_motion_check_params();
+    params.margin = 0.875;
+    params.unchecked = 0;
+    params.planes = true;
+    for (uint32_t i = 0; i < count; i++) {
+        const flr_pair pair = results[i].pair;
+        motions[i] = (flr_pair_motion){pair, poses[pair.shell], poses[pair.voxmap]};
+        const flr_pose by = flr_test_random_pose(random, 0.0001 * (1 + i % 20));
+        motions[i].T_world_shell.p = flr_vec3_add(motions[i].T_world_shell.p, by.p);
+    }
+    flr_pairs_check_motions(shared, motions, count, &params, found);
+    for (uint32_t i = 0; i < count; i++) {
+        flr_motion_check_result one;
+        flr_pairs_check_motion(alone, motions[i].pair, motions[i].T_world_shell,
+                               motions[i].T_world_voxmap, &params, &one);
+        assert_true(one.fraction == found[i].fraction);
+        assert_int_equal(one.stopped, found[i].stopped);
+        assert_int_equal(one.plane_count, found[i].plane_count);
+        assert_memory_equal(one.planes, found[i].planes, one.plane_count * sizeof *one.planes);
+        assert_eq(one.lookups, found[i].lookups);
+        assert_eq(one.spent, found[i].spent);
+    }
+}
+
 /* Slow motion with a jump and a change of shape now and then: what is remembered of chunks changes no contact and no check of a
  * motion, saves most of the points, and so do threads that share the pairs. The bounds stay bounds. */
 static void remembers(void **state)
@@ -299,6 +332,7 @@ static void remembers(void **state)
         assert_same(slow, coherent);
         if (frame % 8 == 0) compare(k, slow, poses, 0.006, &touching, &apart);
         check_ways(k, &random, slow, fresh, poses, &stops, &passed);
+        check_together(&random, slow, shared, poses);
         uint32_t count;
         const flr_pair_result *now = flr_pairs_results(slow, &count),
                               *anew = flr_pairs_results(fresh, &count);
