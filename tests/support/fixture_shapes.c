@@ -223,3 +223,27 @@ const flr_mesh *flr_test_shape_mesh(flr_test_shape *shape)
                              .bounds = bounds};
     return &shape->mesh;
 }
+
+/* ---- exact geometry ---- */
+
+flr_fit *flr_test_fit(const flr_mesh *mesh)
+{
+    flr_fit *fit;
+    flr_error error;
+    assert_ok(flr_fit_build(mesh, NULL, &fit, &error), error);
+    return fit;
+}
+
+flr_fit *flr_test_fit_of(const flr_vec3 *vertices, uint32_t vertex_count,
+                         const flr_triangle *triangles, uint32_t triangle_count)
+{
+    flr_mesh_def def = flr_default_mesh_def();
+    flr_mesh *mesh;
+    flr_error error;
+    def.vertices = vertices, def.vertex_count = vertex_count;
+    def.triangles = triangles, def.triangle_count = triangle_count;
+    assert_ok(flr_mesh_create(&def, &mesh, &error), error);
+    flr_fit *fit = flr_test_fit(mesh);
+    flr_mesh_destroy(mesh);
+    return fit;
+}

@@ -14,6 +14,7 @@
 #include "collab/share.h"
 #include "feeler/contact.h"
 #include "feeler/dynamics.h"
+#include "feeler/fit.h"
 #include "feeler/mesh.h"
 #include "feeler/sim.h"
 #include "feeler/voxels.h"
@@ -70,6 +71,11 @@ void flr_test_shape_turn(flr_test_shape *shape, uint32_t first_triangle); /* ins
 
 /* The mesh of all that was added, borrowed from the shape until its next change. */
 const flr_mesh *flr_test_shape_mesh(flr_test_shape *shape);
+
+/* The exact geometry of a mesh, or of triangles as they are; the caller destroys it. */
+flr_fit *flr_test_fit(const flr_mesh *mesh);
+flr_fit *flr_test_fit_of(const flr_vec3 *vertices, uint32_t vertex_count,
+                         const flr_triangle *triangles, uint32_t triangle_count);
 
 /* ==== parts ================================================================================== */
 

@@ -8,14 +8,6 @@
 #include "support/fail_alloc.h"
 #include "support/fixtures.h"
 
-static flr_fit *fit_of(const flr_mesh *mesh)
-{
-    flr_fit *fit;
-    flr_error error;
-    assert_ok(flr_fit_build(mesh, NULL, &fit, &error), error);
-    return fit;
-}
-
 /* ---- points ---- */
 
 static flr_batch_surface *surface_of(const flr_mesh *mesh, const flr_fit *fit)
@@ -64,7 +56,7 @@ static void scatter(flr_test_random *random, const flr_mesh *mesh, flr_vec3 *poi
 static void check_surface(flr_test_shape *shape, uint32_t references)
 {
     const flr_mesh *mesh = flr_test_shape_mesh(shape);
-    flr_fit *fit = fit_of(mesh);
+    flr_fit *fit = flr_test_fit(mesh);
     flr_batch_surface *surface = surface_of(mesh, fit);
     flr_test_random random = flr_test_random_begin("points equal the reference");
     flr_vec3 *points = malloc(POINTS * sizeof *points);
@@ -135,7 +127,7 @@ static void odd_points_are_told(void **state)
     flr_test_shape shape = {0};
     flr_test_shape_sphere(&shape, 1, 16, 8);
     const flr_mesh *mesh = flr_test_shape_mesh(&shape);
-    flr_fit *fit = fit_of(mesh);
+    flr_fit *fit = flr_test_fit(mesh);
     flr_batch_surface *surface = surface_of(mesh, fit);
     const flr_vec3 points[] = {{NAN, 0, 0}, {0, 0, 0}, {1e12, 0, 0}, {0, INFINITY, 0}, {5, 0, 0}};
     double distance[5];
@@ -174,7 +166,7 @@ static void points_without_memory(void **state)
     flr_test_shape shape = {0};
     flr_test_shape_sphere(&shape, 1, 16, 8);
     const flr_mesh *mesh = flr_test_shape_mesh(&shape);
-    flr_fit *fit = fit_of(mesh);
+    flr_fit *fit = flr_test_fit(mesh);
     const void *context[] = {mesh, fit};
     assert_true(flr_fail_alloc_each(batch_of_points, context) > 5);
     flr_fit_destroy(fit);
@@ -199,7 +191,7 @@ static void two_parts_begin(two_parts *t)
     *t = (two_parts){0};
     flr_test_shape_box(&t->shapes[0], flr_vec3_make(0.1, 0.1, 0.1), 2);
     flr_test_shape_sphere(&t->shapes[1], 0.05, 12, 6);
-    for (int i = 0; i < 2; i++) t->fits[i] = fit_of(flr_test_shape_mesh(&t->shapes[i]));
+    for (int i = 0; i < 2; i++) t->fits[i] = flr_test_fit(flr_test_shape_mesh(&t->shapes[i]));
     assert_ok(flr_batch_pair_create(t->fits[0], t->fits[1], &t->pair, &error), error);
     for (int i = 0; i < POSES; i++) t->poses[i] = flr_test_random_pose(&random, 0.12);
 }

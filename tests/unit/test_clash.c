@@ -1,6 +1,6 @@
 /* clashes of an assembly: states, bounds, and no missed pair */
 #include "feeler/clash.h"
-#include "support/test.h"
+#include "support/fixtures.h"
 
 #include <math.h>
 
@@ -24,9 +24,7 @@ static flr_mesh *box(double x, double y, double z)
 static flr_fit *fit_of(double x, double y, double z)
 {
     flr_mesh *mesh = box(x, y, z);
-    flr_fit *fit;
-    flr_error error;
-    assert_ok(flr_fit_build(mesh, NULL, &fit, &error), error);
+    flr_fit *fit = flr_test_fit(mesh);
     flr_mesh_destroy(mesh);
     return fit;
 }
@@ -131,10 +129,9 @@ static void volume_of_a_piece(void **state)
     flr_mesh_def def = flr_default_mesh_def();
     def.vertices = v, def.vertex_count = 16, def.triangles = t, def.triangle_count = 24;
     flr_mesh *mesh;
-    flr_fit *fit, *block = fit_of(0.1, 0.1, 0.1);
     flr_error error;
     assert_ok(flr_mesh_create(&def, &mesh, &error), error);
-    assert_ok(flr_fit_build(mesh, NULL, &fit, &error), error);
+    flr_fit *fit = flr_test_fit(mesh), *block = fit_of(0.1, 0.1, 0.1);
     flr_clash_part parts[2] = {solid(block, at(0, 0, 0)), solid(fit, at(0, 0, 0))};
     flr_clash_list list = find(parts, 2, 0, false);
     assert_int_equal(list.pair_count, 1);

@@ -32,13 +32,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static flr_fit *build(void)
-{
-    flr_fit *fit;
-    flr_error error;
-    assert_ok(flr_fit_build(flr_test_shape_mesh(&shape), NULL, &fit, &error), error);
-    return fit;
-}
+static flr_fit *build(void) { return flr_test_fit(flr_test_shape_mesh(&shape)); }
 
 static void files_come_back(void **state)
 {

@@ -15,11 +15,7 @@ typedef struct both {
 
 static both begin(const flr_mesh *a, const flr_mesh *b)
 {
-    both p = {.meshes = {a, b}};
-    flr_error error;
-    for (int i = 0; i < 2; i++)
-        assert_ok(flr_fit_build(p.meshes[i], NULL, &p.fits[i], &error), error);
-    return p;
+    return (both){{a, b}, {flr_test_fit(a), flr_test_fit(b)}};
 }
 
 static void end(both *p)

@@ -18,10 +18,8 @@ typedef struct both {
 
 static both begin(const flr_mesh *a, const flr_mesh *b)
 {
-    both p = {.meshes = {a, b}};
+    both p = {.meshes = {a, b}, .fits = {flr_test_fit(a), flr_test_fit(b)}};
     flr_error error;
-    for (int i = 0; i < 2; i++)
-        assert_ok(flr_fit_build(p.meshes[i], NULL, &p.fits[i], &error), error);
     assert_ok(flr_fit_pair_create(p.fits[0], p.fits[1], &p.warm, &error), error);
     assert_ok(flr_fit_pair_create(p.fits[0], p.fits[1], &p.cold, &error), error);
     return p;

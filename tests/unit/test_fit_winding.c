@@ -17,14 +17,6 @@ static flr_mesh *tidy(const flr_test_shape *s)
     return mesh;
 }
 
-static flr_fit *build(const flr_mesh *mesh)
-{
-    flr_fit *fit;
-    flr_error error;
-    assert_ok(flr_fit_build(mesh, NULL, &fit, &error), error);
-    return fit;
-}
-
 /* 0: a closed torus, 1: doubled, 2: two that pass through each other, 3: with a hole, 4: a few triangles turned over,
  * 5: a part of it twice, and another part missing. */
 enum { KINDS = 6 };
@@ -62,7 +54,7 @@ static void winding_numbers_equal_all_solid_angles(void **state)
         flr_test_shape s = {0};
         make(&s, kind, &random);
         flr_mesh *mesh = tidy(&s);
-        flr_fit *fit = build(mesh);
+        flr_fit *fit = flr_test_fit(mesh);
         int inside = 0;
         assert_int_equal(flr_fit_is_closed(fit), kind < 3);
         assert_false(flr_fit_border_is_long(fit));
@@ -93,7 +85,7 @@ static void changes_are_bounded(void **state)
         flr_test_shape s = {0};
         make(&s, kind, &random);
         flr_mesh *mesh = tidy(&s);
-        flr_fit *fit = build(mesh);
+        flr_fit *fit = flr_test_fit(mesh);
         unsigned known = 0;
         for (int i = 0; i < 2000; i++) {
             const flr_vec3 p = somewhere(&random, 0.03), d = somewhere(&random, 0.003);
@@ -124,7 +116,7 @@ static void triangles_tell_the_side(void **state)
         flr_test_shape s = {0};
         make(&s, kind, &random);
         flr_mesh *mesh = tidy(&s);
-        flr_fit *fit = build(mesh);
+        flr_fit *fit = flr_test_fit(mesh);
         for (int i = 0; i < 2000; i++) {
             const flr_triangle *t = &s.triangles[flr_test_random_below(&random, s.triangle_count)];
             const double u = flr_test_random_range(&random, 0, 1),
@@ -163,7 +155,7 @@ static void a_long_border_is_known_roughly(void **state)
         flr_test_shape_triangle(&s, v[0], v[1], v[2]);
     }
     flr_mesh *mesh = tidy(&s);
-    flr_fit *fit = build(mesh);
+    flr_fit *fit = flr_test_fit(mesh);
     assert_true(flr_fit_border_is_long(fit));
     assert_true(isinf(flr_fit_winding_change(fit, flr_vec3_zero(), 1e-3)));
     for (int i = 0; i < 300; i++) {

@@ -32,7 +32,7 @@ static void add_box(rig *r, flr_vec3 size, flr_vec3 at, bool fixed)
 {
     const uint32_t i = r->count++;
     flr_test_shape_box(&r->shapes[i], size, 1);
-    assert_ok(flr_fit_build(flr_test_shape_mesh(&r->shapes[i]), NULL, &r->fits[i], &error), error);
+    r->fits[i] = flr_test_fit(flr_test_shape_mesh(&r->shapes[i]));
     r->poses[i] = flr_pose_make(at, flr_quat_identity());
     r->fixed[i] = fixed;
 }

@@ -399,8 +399,7 @@ static void contact_stops_a_group(void **state)
                                      flr_test_shape_mesh(&box_shape)};
         assert_ok(flr_part_create(flr_env_real(), meshes[0], NULL, &floor, &error), error);
         assert_ok(flr_part_create(flr_env_real(), meshes[1], NULL, &box, &error), error);
-        for (int i = 0; i < 2; i++)
-            assert_ok(flr_fit_build(meshes[i], NULL, &fits[i], &error), error);
+        for (int i = 0; i < 2; i++) fits[i] = flr_test_fit(meshes[i]);
         const flr_quat q = flr_quat_identity();
         flr_world_part parts[] = {
             flr_part_in_world(floor, FLR_PART_STATIC,
@@ -455,8 +454,7 @@ static void contact_stops_a_hinge(void **state)
                                      flr_test_shape_mesh(&box_shape)};
         assert_ok(flr_part_create(flr_env_real(), meshes[0], NULL, &floor, &error), error);
         assert_ok(flr_part_create(flr_env_real(), meshes[1], NULL, &box, &error), error);
-        for (int i = 0; i < 2; i++)
-            assert_ok(flr_fit_build(meshes[i], NULL, &fits[i], &error), error);
+        for (int i = 0; i < 2; i++) fits[i] = flr_test_fit(meshes[i]);
         const flr_quat q = flr_quat_identity();
         flr_world_part parts[] = {
             flr_part_in_world(floor, FLR_PART_STATIC,

@@ -28,16 +28,7 @@ static void add_box(solid *s, double x0, double x1, double y0, double y1, double
 
 static flr_fit *fit_of(const solid *s)
 {
-    flr_mesh_def def = flr_default_mesh_def();
-    def.vertices = s->v, def.vertex_count = 8 * s->boxes;
-    def.triangles = s->t, def.triangle_count = 12 * s->boxes;
-    flr_mesh *mesh;
-    flr_fit *fit;
-    flr_error error;
-    assert_ok(flr_mesh_create(&def, &mesh, &error), error);
-    assert_ok(flr_fit_build(mesh, NULL, &fit, &error), error);
-    flr_mesh_destroy(mesh);
-    return fit;
+    return flr_test_fit_of(s->v, 8 * s->boxes, s->t, 12 * s->boxes);
 }
 
 static flr_fit *one_box(double x0, double x1, double y0, double y1, double z0, double z1)
@@ -267,16 +258,7 @@ static flr_fit *bent_bar(void)
     t[count++] = (flr_triangle){{0, 3, 1}}, t[count++] = (flr_triangle){{0, 2, 3}};
     t[count++] = (flr_triangle){{last, last + 1, last + 3}};
     t[count++] = (flr_triangle){{last, last + 3, last + 2}};
-    flr_mesh_def def = flr_default_mesh_def();
-    def.vertices = v, def.vertex_count = 4 * SECTIONS;
-    def.triangles = t, def.triangle_count = count;
-    flr_mesh *mesh;
-    flr_fit *fit;
-    flr_error error;
-    assert_ok(flr_mesh_create(&def, &mesh, &error), error);
-    assert_ok(flr_fit_build(mesh, NULL, &fit, &error), error);
-    flr_mesh_destroy(mesh);
-    return fit;
+    return flr_test_fit_of(v, 4 * SECTIONS, t, count);
 }
 
 /* A ring with a long arm follows the bends of the bar that it is on, without a random search. */
@@ -320,8 +302,7 @@ static void nominal_fits_come_out(void **state)
     const double pi = acos(-1), overlap = 0.005 * (1 - cos(pi / AROUND));
     flr_test_shape_tube(&shapes[0], 0.005, 0.008, 0.02, AROUND);
     flr_test_shape_cylinder(&shapes[1], 0.005, 0.03, AROUND, 1);
-    for (int i = 0; i < 2; i++)
-        assert_ok(flr_fit_build(flr_test_shape_mesh(&shapes[i]), NULL, &fits[i], &error), error);
+    for (int i = 0; i < 2; i++) fits[i] = flr_test_fit(flr_test_shape_mesh(&shapes[i]));
     const flr_plan_part bush = {fits[0], flr_pose_identity()}, peg = {fits[1], flr_pose_identity()};
     flr_plan_def def = flr_default_plan_def();
     flr_plan_search search = flr_default_plan_search();

@@ -1,6 +1,6 @@
 /* the field of a search: as far as its cells allow, it says what the triangles say */
 #include "plan/plan_field.h"
-#include "support/test.h"
+#include "support/fixtures.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,16 +23,7 @@ static flr_fit *corner(bool open)
     for (int i = 0; i < 4; i++) t[count++] = (flr_triangle){{caps[i][0], caps[i][2], caps[i][1]}};
     for (int i = 0; i < 4; i++)
         t[count++] = (flr_triangle){{caps[i][0] + 6, caps[i][1] + 6, caps[i][2] + 6}};
-    flr_mesh_def def = flr_default_mesh_def();
-    def.vertices = v, def.vertex_count = 12;
-    def.triangles = t, def.triangle_count = open ? count - 2 : count;
-    flr_mesh *mesh;
-    flr_fit *fit;
-    flr_error error;
-    assert_ok(flr_mesh_create(&def, &mesh, &error), error);
-    assert_ok(flr_fit_build(mesh, NULL, &fit, &error), error);
-    flr_mesh_destroy(mesh);
-    return fit;
+    return flr_test_fit_of(v, 12, t, open ? count - 2 : count);
 }
 
 static double random_unit(uint64_t *seed)

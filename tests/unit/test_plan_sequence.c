@@ -1,6 +1,6 @@
 /* taking an assembly apart: what has to come first, what may come at once, what comes out as one, and what does not */
 #include "feeler/plan.h"
-#include "support/test.h"
+#include "support/fixtures.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,16 +29,7 @@ static void add_box(solid *s, double x0, double x1, double y0, double y1, double
 
 static flr_fit *fit_of(const solid *s)
 {
-    flr_mesh_def def = flr_default_mesh_def();
-    def.vertices = s->v, def.vertex_count = 8 * s->boxes;
-    def.triangles = s->t, def.triangle_count = 12 * s->boxes;
-    flr_mesh *mesh;
-    flr_fit *fit;
-    flr_error error;
-    assert_ok(flr_mesh_create(&def, &mesh, &error), error);
-    assert_ok(flr_fit_build(mesh, NULL, &fit, &error), error);
-    flr_mesh_destroy(mesh);
-    return fit;
+    return flr_test_fit_of(s->v, 8 * s->boxes, s->t, 12 * s->boxes);
 }
 
 /* an open box with a floor */

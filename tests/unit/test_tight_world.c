@@ -359,11 +359,10 @@ static void no_pair_is_left_out_silently(void **state)
     enum { MANY = 70, PAIRS = MANY * (MANY - 1) / 2, KEPT = 32 * MANY };
     flr_error error;
     flr_mesh *mesh;
-    flr_fit *fit;
     flr_kit kit = flr_kit_begin(1);
     flr_kit_box(&kit, flr_pose_identity(), 0.2e-3, 0.2e-3, 0.2e-3, 0);
     assert_ok(flr_kit_finish(&kit, &mesh, &error), error);
-    assert_ok(flr_fit_build(mesh, NULL, &fit, &error), error);
+    flr_fit *fit = flr_test_fit(mesh);
     flr_world_part parts[MANY];
     for (int i = 0; i < MANY; i++) {
         parts[i] = flr_default_world_part();

@@ -1,6 +1,6 @@
 /* paths are checked exactly: never free when they are not, and the bounds hold */
 #include "feeler/plan.h"
-#include "support/test.h"
+#include "support/fixtures.h"
 
 #include <math.h>
 
@@ -12,15 +12,7 @@ static flr_fit *box_fit(double x, double y, double z)
     static const flr_triangle t[12] = {{{0, 2, 1}}, {{1, 2, 3}}, {{4, 5, 6}}, {{5, 7, 6}},
                                        {{0, 1, 4}}, {{1, 5, 4}}, {{2, 6, 3}}, {{3, 6, 7}},
                                        {{0, 4, 2}}, {{2, 4, 6}}, {{1, 3, 5}}, {{3, 7, 5}}};
-    flr_mesh_def def = flr_default_mesh_def();
-    def.vertices = v, def.vertex_count = 8, def.triangles = t, def.triangle_count = 12;
-    flr_mesh *mesh;
-    flr_fit *fit;
-    flr_error error;
-    assert_ok(flr_mesh_create(&def, &mesh, &error), error);
-    assert_ok(flr_fit_build(mesh, NULL, &fit, &error), error);
-    flr_mesh_destroy(mesh);
-    return fit;
+    return flr_test_fit_of(v, 8, t, 12);
 }
 
 static flr_pose at(double x, double y, double z) { return (flr_pose){{x, y, z}, {1, 0, 0, 0}}; }
