@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# docs/tutorial.md: every command in it works as printed, in its order; its pictures are there
+# docs/tutorial.md: every command in it works as printed, in its order; its pictures are there; what it does in the page works, too. And the
+# commands of docs/viewer.md
 source "$(dirname "$0")/common.sh"
 tutorial=$source_dir/docs/tutorial.md
 
@@ -24,6 +25,7 @@ while read -r line; do
     tells 'http://localhost:[0-9]+/'
     place_pump
     ;;
+  *--animation*) grep -q acTL way.png && pass || fail "way.png does not move" ;;
   "feeler report"*) figure=$(grep '^pass: ' "$scratch/out") frames=$(grep '^surfaces meet' "$scratch/out") ;;
   esac
 done <commands
@@ -34,4 +36,21 @@ grep -qxF "${frames:-none}" "$tutorial" && pass || fail "the frames are not thos
 for picture in $(grep -oE 'images/[a-z-]+\.png' "$tutorial"); do
   [ -s "$source_dir/docs/$picture" ] && pass || fail "docs/$picture is missing"
 done
+
+# the page on the viewer
+cp bay/removal.json scene.json && sed -i 's|"file": "|&bay/|' scene.json
+while read -ra words; do
+  [ "${words[1]}" = demo ] && words+=(--no-browser) || words+=(--no-devices)
+  expect 0 "${words[@]}" --port 0 --seconds 0.2
+  tells 'https?://[^ ]+:[0-9]+/'
+done < <(grep -E '^feeler (demo|serve) ' "$source_dir/docs/viewer.md")
+
+# what the tutorial does in the page
+if [ "$sanitized" = no ] && command -v node >/dev/null && [ -d "$source_dir/web/node_modules/playwright-core" ] && grep -aq 'viewer\.js' "$feeler"; then
+  limit=3000
+  run node "$source_dir/web/test/tutorial.mjs" --feeler "$feeler"
+  [ "$code" = 77 ] && finish
+  if [ "$code" = 0 ]; then pass; else fail "the tutorial in the page (exit $code)"; cat "$scratch/out"; fi
+  tells 'checks passed, 0 failed'
+fi
 finish
