@@ -24,7 +24,7 @@ static inline float larger(float a, float b) { return a > b ? a : b; }
 
 /* Squared distances of the sides p + s u and q + t v, less what may be lost. */
 static inline __attribute__((always_inline)) void sides(corner p0, corner p1, corner q0, corner q1,
-                                                        lanes least2)
+                                                        lanes least2, lanes nearest[4])
 {
     for (int i = 0; i < N; i++) {
         const float ux = p1[0][i] - p0[0][i], uy = p1[1][i] - p0[1][i], uz = p1[2][i] - p0[2][i];
@@ -43,7 +43,13 @@ static inline __attribute__((always_inline)) void sides(corner p0, corner p1, co
         const float share = (ASTRAY_T + ASTRAY_S * (m * (m / (den > 0 ? den : 1)))) *
                             (m / (shorter > 0 ? shorter : 1));
         const float lost = m * (den > 0 && shorter > 0 ? smaller(share, ASTRAY2) : ASTRAY2);
-        least2[i] = smaller(least2[i], x * x + y * y + z * z - lost);
+        const float d2 = x * x + y * y + z * z;
+        const int nearer = d2 < nearest[3][i];
+        nearest[0][i] = nearer ? x : nearest[0][i];
+        nearest[1][i] = nearer ? y : nearest[1][i];
+        nearest[2][i] = nearer ? z : nearest[2][i];
+        nearest[3][i] = nearer ? d2 : nearest[3][i];
+        least2[i] = smaller(least2[i], d2 - lost);
     }
 }
 
@@ -78,16 +84,48 @@ static inline __attribute__((always_inline)) void over(const lanes t[9], const l
     }
 }
 
+/* How far they are apart along the line between the nearest points of their sides. That is as much as there is where long sides
+ * are nearly parallel and single precision does not tell where they are nearest. What rounding makes of products is subtracted. */
+static inline __attribute__((always_inline)) void along(const lanes a[9], const lanes b[9],
+                                                        lanes nearest[4], lanes least2)
+{
+    for (int i = 0; i < N; i++) {
+        const float x = nearest[0][i], y = nearest[1][i], z = nearest[2][i],
+                    length2 = x * x + y * y + z * z;
+        float low_a = INFINITY, high_a = -INFINITY, low_b = INFINITY, high_b = -INFINITY, size2 = 0;
+        for (int k = 0; k < 9; k += 3) {
+            const float at_a = x * a[k][i] + y * a[k + 1][i] + z * a[k + 2][i],
+                        at_b = x * b[k][i] + y * b[k + 1][i] + z * b[k + 2][i];
+            const float size2_a = a[k][i] * a[k][i] + a[k + 1][i] * a[k + 1][i] +
+                                  a[k + 2][i] * a[k + 2][i],
+                        size2_b = b[k][i] * b[k][i] + b[k + 1][i] * b[k + 1][i] +
+                                  b[k + 2][i] * b[k + 2][i];
+            low_a = smaller(low_a, at_a), high_a = larger(high_a, at_a);
+            low_b = smaller(low_b, at_b), high_b = larger(high_b, at_b);
+            size2 = larger(size2, larger(size2_a, size2_b));
+        }
+        const float between = larger(low_a - high_b, low_b - high_a),
+                    apart = between / sqrtf(length2 > 1e-30f ? length2 : 1) * (1 - 1e-6f) -
+                            2e-6f * sqrtf(size2);
+        least2[i] = apart > 0 ? larger(least2[i], apart * apart * (1 - 1e-6f)) : least2[i];
+    }
+}
+
 FLR_CLONES static void least_of_16(const lanes a[9], const lanes b[9], lanes least2)
 {
-    lanes both;
-    for (int i = 0; i < N; i++) least2[i] = INFINITY, both[i] = 1;
+    lanes both, nearest[4];
+    for (int i = 0; i < N; i++) {
+        least2[i] = nearest[3][i] = INFINITY, both[i] = 1;
+        for (int k = 0; k < 3; k++) nearest[k][i] = 0;
+    }
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++)
-            sides(a + 3 * i, a + 3 * ((i + 1) % 3), b + 3 * k, b + 3 * ((k + 1) % 3), least2);
+            sides(a + 3 * i, a + 3 * ((i + 1) % 3), b + 3 * k, b + 3 * ((k + 1) % 3), least2,
+                  nearest);
     over(a, b, least2, both);
     over(b, a, least2, both);
     for (int i = 0; i < N; i++) least2[i] = both[i] > 0 ? 0 : larger(least2[i], 0);
+    along(a, b, nearest, least2);
 }
 
 /* Apart from the clones: clang finds those from their own file only. */

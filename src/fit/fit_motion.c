@@ -389,5 +389,5 @@ void flr_fit_pair_sweep(flr_fit_pair *pair, const flr_fit_motion *motion,
 {
     flr_fit_pair_motion(pair, motion, check, way);
     flr_fit_begin_result(there);
-    if (way->free == 1) flr_fit_pair_query(pair, motion->to, params, contacts, capacity, there);
+    if (way->free == 1) flr_fit_ask(pair, motion->to, params, true, contacts, capacity, there);
 }

@@ -84,7 +84,7 @@ static void corners_in_a(const flr_fit_query *q, int side, uint32_t triangle, fl
         for (int i = 0; i < 3; i++) t[i] = flr_pose_apply(q->T_a_b, t[i]);
 }
 
-/* Are two triangles farther apart than the best along an axis of any length? */
+/* Are two triangles farther apart along an axis of any length than what matters? */
 static bool apart_along(const flr_fit_query *q, flr_vec3 axis, const flr_vec3 a[3],
                         const flr_vec3 b[3])
 {
@@ -94,7 +94,7 @@ static bool apart_along(const flr_fit_query *q, flr_vec3 axis, const flr_vec3 a[
                  b_low = fmin(y[0], fmin(y[1], y[2])), b_high = fmax(y[0], fmax(y[1], y[2]));
     const double between = fmax(a_low - b_high, b_low - a_high);
     return between > 0 &&
-           between * between * (1 - 1e-12) > q->best.distance2 * flr_vec3_length2(axis);
+           between * between * (1 - 1e-12) > q->least * q->least * flr_vec3_length2(axis);
 }
 
 static void measure(flr_fit_query *q, uint32_t a, uint32_t b)
@@ -416,17 +416,25 @@ static void meet_again(flr_fit_query *q, flr_fit_result *result)
 void flr_fit_pair_query(flr_fit_pair *pair, flr_pose T_a_b, const flr_fit_params *params,
                         flr_fit_contact *contacts, uint32_t capacity, flr_fit_result *result)
 {
+    flr_fit_ask(pair, T_a_b, params, false, contacts, capacity, result);
+}
+
+void flr_fit_ask(flr_fit_pair *pair, flr_pose T_a_b, const flr_fit_params *params, bool moved,
+                 flr_fit_contact *contacts, uint32_t capacity, flr_fit_result *result)
+{
     const flr_fit_params asked = params ? *params : flr_default_fit_params();
     flr_fit_begin_result(result);
     if (!flr_pose_is_valid(T_a_b)) return;
     T_a_b.q = flr_quat_normalize(T_a_b.q);
     flr_fit_query q = flr_fit_begin_query(pair, T_a_b, &asked);
+    q.moved = moved;
     /* samples tell the depth of what interferes; nobody needs them while the surfaces are known to be apart */
     if (asked.reach < 0 && asked.max_distance > 0) q.reach = -INFINITY;
     search(&q, true);
     if (q.reach == -INFINITY && q.found && q.best.distance2 == 0) {
         const uint64_t work = q.work;
         q = flr_fit_begin_query(pair, T_a_b, &asked);
+        q.moved = moved;
         q.work = work;
         search(&q, true);
     }

@@ -170,6 +170,7 @@ struct flr_fit_query {
     flr_nearest best;     /* in the frame of a */
     uint32_t triangles[2];
     bool found;
+    bool moved; /* it is at the end of a motion that has just been checked */
     flr_fit_queue queue;
     uint64_t work, max_work;
     double turned[FLR_FIT_GROUPS]; /* radians: of b, from the reference poses of the lists */
@@ -276,6 +277,10 @@ void flr_fit_meet_near(flr_fit_query *q, flr_fit_meet_beyond meet);
 
 /* Sets poses, rotations and an empty result; nothing is found yet. */
 flr_fit_query flr_fit_begin_query(flr_fit_pair *pair, flr_pose T_a_b, const flr_fit_params *params);
+
+/* flr_fit_pair_query(), maybe at the end of a motion that has just been checked. */
+void flr_fit_ask(flr_fit_pair *pair, flr_pose T_a_b, const flr_fit_params *params, bool moved,
+                 flr_fit_contact *contacts, uint32_t capacity, flr_fit_result *result);
 
 /* A rotation in single precision, without shift. */
 flr_fit_move flr_fit_turn(flr_quat q);

@@ -16,8 +16,8 @@ enum {
     SUSPECTS_FIRST = 4,
     MAX_STEPS_AHEAD = 16
 };
-/* the list that is used up most is made anew when it is by this much; in a query, which does not know where the motion leads, later */
-static const double SOON = 0.9, NOW = 0.98;
+static const double SOON =
+    0.9; /* the list that is used up most is made anew when it is by this much */
 static const double AHEAD = 0.9;   /* of the margin: how far ahead the pose of a new list may be */
 static const double MARGIN = 0.75; /* of the mean width of patches */
 
@@ -319,9 +319,8 @@ void flr_fit_recall(flr_fit_query *q)
 
 bool flr_fit_follow(flr_fit_query *q, double limit, const flr_pose *to)
 {
-    const double soon = to ? SOON : NOW;
     double used[FLR_FIT_GROUPS];
-    uint32_t oldest = 0;
+    uint32_t oldest = 0, old = 0;
     bool rising;
     limit = limit * (1 + 1e-6);
     if (!(limit < 1e9)) return false;
@@ -331,11 +330,14 @@ bool flr_fit_follow(flr_fit_query *q, double limit, const flr_pose *to)
         /* what comes nearer to the pose of its list may take its time */
         if (!rising && used[g] < 1) used[g] = 0;
         if (used[g] > used[oldest]) oldest = g;
+        old += used[g] > 0.5;
     }
+    /* a query after a motion leaves that to the next motion; one by itself does not know where it leads */
+    const bool early = !q->moved && (used[oldest] > SOON || (!to && old > FLR_FIT_GROUPS / 2));
     q->work += 8 + q->parts[1]->counts.patches / 8;
     stride step = {.travel = -1};
     for (uint32_t g = 0; g < FLR_FIT_GROUPS; g++) {
-        if (!(used[g] >= 1) && !(g == oldest && used[g] > soon)) continue;
+        if (!(used[g] >= 1) && !(g == oldest && early)) continue;
         if (to && step.travel < 0) step = stride_of(q, to);
         if (!renew(q, g, limit, to ? &step : NULL)) return false;
         if (!(used_up(q, g, limit, to, &rising) < 1)) return false;

@@ -1,5 +1,5 @@
 /* the loops of exact contact give the same bits in every instruction set */
-#include "fit/fit_kernel.h"
+#include "fit/fit_query.h"
 
 #include <string.h>
 
@@ -123,8 +123,69 @@ static void every_instruction_set(void **state)
     assert_lt(steep, CASES);
 }
 
+static double any_share(flr_test_random *r) { return flr_test_random_range(r, -1, 1); }
+
+/* Long triangles, of which two sides are parallel but for a little; 16 pairs of them. */
+static void make_slivers(flr_test_random *r, float a[9][FLR_FIT_LANES], float b[9][FLR_FIT_LANES])
+{
+    for (int i = 0; i < FLR_FIT_LANES; i++) {
+        const double length = flr_test_random_range(r, 1e-3, 2e-2),
+                     gap = flr_test_random_range(r, 5e-6, 1e-4),
+                     askew = flr_test_random_below(r, 3) ? 0 : flr_test_random_range(r, 0, 1e-5),
+                     shift = flr_test_random_range(r, -1, 1) * length;
+        const flr_vec3 up = flr_vec3_normalize(
+                           flr_vec3_make(any_share(r), any_share(r), any_share(r))),
+                       along = flr_vec3_perpendicular(up), side = flr_vec3_cross(up, along);
+        const double at[6][3] = {{0, 0, 0},
+                                 {length, 0, 0},
+                                 {length * flr_test_random_range(r, 0, 1), 0, -1e-4},
+                                 {shift, gap, 0},
+                                 {shift + length, gap + askew, 0},
+                                 {shift, gap + 1e-4, 1e-4}};
+        for (int k = 0; k < 6; k++) {
+            const flr_vec3 p = flr_vec3_add_scaled(
+                flr_vec3_add_scaled(flr_vec3_scale(along, at[k][0]), at[k][1], side), at[k][2], up);
+            float(*to)[FLR_FIT_LANES] = k < 3 ? a : b;
+            to[3 * (k % 3)][i] = (float)p.x, to[3 * (k % 3) + 1][i] = (float)p.y;
+            to[3 * (k % 3) + 2][i] = (float)p.z;
+        }
+    }
+}
+
+/* What 16 pairs are apart at least is no more than they are apart, and little less even where sides are parallel. */
+static void triangles_are_bounded(void **state)
+{
+    (void)state;
+    static float a[9][FLR_FIT_LANES], b[9][FLR_FIT_LANES], least2[FLR_FIT_LANES];
+    flr_test_random r = flr_test_random_begin("triangles");
+    unsigned close = 0, all = 0;
+    for (int round = 0; round < CASES; round++) {
+        make_slivers(&r, a, b);
+        flr_fit_triangles16((const float(*)[FLR_FIT_LANES])a, (const float(*)[FLR_FIT_LANES])b,
+                            least2);
+        for (int i = 0; i < FLR_FIT_LANES; i++) {
+            flr_nearest near = {.distance2 = INFINITY};
+            flr_vec3 p[3], q[3];
+            for (int k = 0; k < 3; k++) {
+                p[k] = flr_vec3_make((double)a[3 * k][i], (double)a[3 * k + 1][i],
+                                     (double)a[3 * k + 2][i]);
+                q[k] = flr_vec3_make((double)b[3 * k][i], (double)b[3 * k + 1][i],
+                                     (double)b[3 * k + 2][i]);
+            }
+            flr_triangles_nearest(p, q, &near);
+            const double exact = sqrt(near.distance2), bound = sqrt((double)least2[i]);
+            assert_le(bound, exact + 2e-6 * 4e-2);
+            all++;
+            close += bound > 0.97 * exact;
+        }
+    }
+    printf("%u of %u bounds are close\n", close, all);
+    assert_gt(close, all * 9 / 10);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_instruction_set)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_instruction_set),
+                                       cmocka_unit_test(triangles_are_bounded)};
     return cmocka_run_group_tests_name("fit_kernel", tests, NULL, NULL);
 }
