@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "placement.h"
 #include "unit.h"
 
 static const char *ending_of(const char *name)
@@ -175,79 +176,17 @@ static void close_file(struct aiFileIO *io, struct aiFile *file)
 
 /* ---- the scene ---- */
 
-typedef struct matrix {
-    double m[3][4];
-} matrix;
-
-static matrix from_assimp(const struct aiMatrix4x4 *a)
+static flr_matrix from_assimp(const struct aiMatrix4x4 *a)
 {
-    return (matrix){{{(double)a->a1, (double)a->a2, (double)a->a3, (double)a->a4},
-                     {(double)a->b1, (double)a->b2, (double)a->b3, (double)a->b4},
-                     {(double)a->c1, (double)a->c2, (double)a->c3, (double)a->c4}}};
-}
-
-static matrix multiply(const matrix *a, const matrix *b)
-{
-    matrix c;
-    for (int i = 0; i < 3; ++i)
-        for (int j = 0; j < 4; ++j)
-            c.m[i][j] = a->m[i][0] * b->m[0][j] + a->m[i][1] * b->m[1][j] +
-                        a->m[i][2] * b->m[2][j] + (j == 3 ? a->m[i][3] : 0);
-    return c;
-}
-
-static double determinant(const matrix *a)
-{
-    return a->m[0][0] * (a->m[1][1] * a->m[2][2] - a->m[1][2] * a->m[2][1]) -
-           a->m[0][1] * (a->m[1][0] * a->m[2][2] - a->m[1][2] * a->m[2][0]) +
-           a->m[0][2] * (a->m[1][0] * a->m[2][1] - a->m[1][1] * a->m[2][0]);
-}
-
-/* unit quaternion of a turn, by the largest of its four components */
-static flr_quat turn_of(double r[3][3])
-{
-    double squares[4] = {1 + r[0][0] + r[1][1] + r[2][2], 1 + r[0][0] - r[1][1] - r[2][2],
-                         1 - r[0][0] + r[1][1] - r[2][2], 1 - r[0][0] - r[1][1] + r[2][2]};
-    int best = 0;
-    for (int i = 1; i < 4; ++i)
-        if (squares[i] > squares[best]) best = i;
-    double a = r[2][1] - r[1][2], b = r[0][2] - r[2][0], c = r[1][0] - r[0][1];
-    double d = r[1][0] + r[0][1], e = r[2][0] + r[0][2], f = r[2][1] + r[1][2];
-    double rows[4][4] = {
-        {squares[0], a, b, c}, {a, squares[1], d, e}, {b, d, squares[2], f}, {c, e, f, squares[3]}};
-    double *q = rows[best];
-    double length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-    if (q[0] < 0) length = -length;
-    return (flr_quat){q[0] / length, q[1] / length, q[2] / length, q[3] / length};
-}
-
-/* The placement of a node. Scale belongs to the part's shape, so it is taken out; a mirrored or
- * sheared node has no turn of its own and keeps only its place. */
-static flr_pose pose_of(const matrix *a, double unit)
-{
-    flr_pose pose = {{a->m[0][3] * unit, a->m[1][3] * unit, a->m[2][3] * unit}, {1, 0, 0, 0}};
-    if (!(fabs(pose.p.x) <= FLR_MESH_MAX_COORDINATE && fabs(pose.p.y) <= FLR_MESH_MAX_COORDINATE &&
-          fabs(pose.p.z) <= FLR_MESH_MAX_COORDINATE))
-        return (flr_pose){{0, 0, 0}, {1, 0, 0, 0}};
-    double r[3][3];
-    for (int j = 0; j < 3; ++j) {
-        double length =
-            sqrt(a->m[0][j] * a->m[0][j] + a->m[1][j] * a->m[1][j] + a->m[2][j] * a->m[2][j]);
-        if (!(length > 0) || !isfinite(length)) return pose;
-        for (int i = 0; i < 3; ++i) r[i][j] = a->m[i][j] / length;
-    }
-    for (int j = 0; j < 3; ++j) {
-        int k = (j + 1) % 3;
-        if (fabs(r[0][j] * r[0][k] + r[1][j] * r[1][k] + r[2][j] * r[2][k]) > 1e-4) return pose;
-    }
-    if (determinant(a) > 0) pose.q = turn_of(r);
-    return pose;
+    return (flr_matrix){{{(double)a->a1, (double)a->a2, (double)a->a3, (double)a->a4},
+                         {(double)a->b1, (double)a->b2, (double)a->b3, (double)a->b4},
+                         {(double)a->c1, (double)a->c2, (double)a->c3, (double)a->c4}}};
 }
 
 /* A shape that was collected: the meshes of a node, and what its placement does beyond a rigid motion. */
 typedef struct assimp_shape {
     const struct aiNode *node; /* whose meshes these are */
-    matrix change;
+    flr_matrix change;
     uint32_t number;
 } assimp_shape;
 
@@ -261,7 +200,7 @@ typedef struct assimp_walk {
 } assimp_walk;
 
 /* one mesh of a shape, in the shape's frame */
-static void add_mesh(assimp_walk *w, const struct aiMesh *mesh, const matrix *change)
+static void add_mesh(assimp_walk *w, const struct aiMesh *mesh, const flr_matrix *change)
 {
     flr_collect *collect = w->collect;
     size_t room = 0;
@@ -276,7 +215,7 @@ static void add_mesh(assimp_walk *w, const struct aiMesh *mesh, const matrix *ch
         index[i] = flr_collect_vertex(collect, (flr_vec3){p[0], p[1], p[2]});
     }
     // a mirrored node would turn the surface inside out
-    bool mirrored = determinant(change) < 0;
+    bool mirrored = flr_matrix_determinant(change) < 0;
     for (unsigned i = 0; i < mesh->mNumFaces; ++i) {
         const struct aiFace *face = &mesh->mFaces[i];
         if (face->mNumIndices < 3) {
@@ -339,29 +278,6 @@ static uint32_t colour_of(const assimp_walk *w, const struct aiNode *node)
                      : flr_collect_colour(r, g, b);
 }
 
-/* what a placement does to the shape: identity for a rigid one, whose turn `pose` has */
-static matrix reshaping(const matrix *a, const flr_pose *pose)
-{
-    matrix change = *a;
-    for (int i = 0; i < 3; ++i) change.m[i][3] = 0;
-    flr_quat q = pose->q;
-    double r[3][3] = {
-        {1 - 2 * (q.y * q.y + q.z * q.z), 2 * (q.x * q.y - q.w * q.z), 2 * (q.x * q.z + q.w * q.y)},
-        {2 * (q.x * q.y + q.w * q.z), 1 - 2 * (q.x * q.x + q.z * q.z), 2 * (q.y * q.z - q.w * q.x)},
-        {2 * (q.x * q.z - q.w * q.y), 2 * (q.y * q.z + q.w * q.x),
-         1 - 2 * (q.x * q.x + q.y * q.y)}};
-    matrix rest = {0};
-    for (int i = 0; i < 3; ++i)
-        for (int j = 0; j < 3; ++j)
-            for (int k = 0; k < 3; ++k) rest.m[i][j] += r[k][i] * change.m[k][j];
-    // single precision of the file: what is nearly identity is that
-    double off = 0;
-    for (int i = 0; i < 3; ++i)
-        for (int j = 0; j < 3; ++j) off = fmax(off, fabs(rest.m[i][j] - (i == j)));
-    if (off < 1e-6) return (matrix){{{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}};
-    return rest;
-}
-
 static bool same_meshes(const struct aiNode *a, const struct aiNode *b)
 {
     return a->mNumMeshes == b->mNumMeshes &&
@@ -369,7 +285,7 @@ static bool same_meshes(const struct aiNode *a, const struct aiNode *b)
 }
 
 /* the number of a node's shape, which is collected where it is met for the first time */
-static uint32_t shape_of(assimp_walk *w, const struct aiNode *node, const matrix *change,
+static uint32_t shape_of(assimp_walk *w, const struct aiNode *node, const flr_matrix *change,
                          const char *name)
 {
     for (size_t i = 0; i < w->shape_count; ++i)
@@ -385,18 +301,18 @@ static uint32_t shape_of(assimp_walk *w, const struct aiNode *node, const matrix
     return number;
 }
 
-static void add_node(assimp_walk *w, const struct aiNode *node, const matrix *T_mesh_parent,
+static void add_node(assimp_walk *w, const struct aiNode *node, const flr_matrix *T_mesh_parent,
                      uint32_t parent)
 {
-    matrix T_parent_node = from_assimp(&node->mTransformation);
-    matrix T_mesh_node = multiply(T_mesh_parent, &T_parent_node);
+    flr_matrix T_parent_node = from_assimp(&node->mTransformation);
+    flr_matrix T_mesh_node = flr_matrix_multiply(T_mesh_parent, &T_parent_node);
     const char *name = name_of(w, node);
     flr_stream_node made = {.parent = parent,
                             .group = FLR_STREAM_NONE,
                             .colour = FLR_STREAM_NONE,
-                            .T_root_node = pose_of(&T_mesh_node, w->unit)};
+                            .T_root_node = flr_matrix_pose(&T_mesh_node, w->unit)};
     if (node->mNumMeshes > 0 && node->mMeshes[0] < w->scene->mNumMeshes) {
-        matrix change = reshaping(&T_mesh_node, &made.T_root_node);
+        flr_matrix change = flr_matrix_reshaping(&T_mesh_node, &made.T_root_node);
         made.group = shape_of(w, node, &change, name);
         made.colour = colour_of(w, node);
     }
@@ -409,13 +325,13 @@ static void add_node(assimp_walk *w, const struct aiNode *node, const matrix *T_
 
 /* Readers of formats with z up (3DS, DXF, …) turn their scene to y up. Coordinates shall stay as
  * they are in the file, so that turn is undone. */
-static matrix undo_turn(const struct aiScene *scene, const char *ending)
+static flr_matrix undo_turn(const struct aiScene *scene, const char *ending)
 {
     static const char *const turned[] = {"3ds", "prj", "dxf", "ase", "ask", "blend"};
-    matrix identity = {{{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}};
-    matrix back = {{{1, 0, 0, 0}, {0, 0, -1, 0}, {0, 1, 0, 0}}};
-    matrix root = from_assimp(&scene->mRootNode->mTransformation);
-    matrix rest = multiply(&back, &root);
+    flr_matrix identity = {{{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}};
+    flr_matrix back = {{{1, 0, 0, 0}, {0, 0, -1, 0}, {0, 1, 0, 0}}};
+    flr_matrix root = from_assimp(&scene->mRootNode->mTransformation);
+    flr_matrix rest = flr_matrix_multiply(&back, &root);
     if (memcmp(&rest, &identity, sizeof rest) != 0) {
         // -0 and rounding
         for (int i = 0; i < 12; ++i)
@@ -503,7 +419,7 @@ flr_result flr_assimp_read(const flr_import_job *job, flr_collect *collect)
     if (!scene || !scene->mRootNode)
         return flr_collect_fail(collect, FLR_BAD_INPUT,
                                 "its polygons cannot be cut into triangles" FLR_ADVICE);
-    matrix start = undo_turn(scene, ending_of(job->name));
+    flr_matrix start = undo_turn(scene, ending_of(job->name));
     const char *ending = ending_of(job->name);
     bool gltf = strcasecmp(ending, "gltf") == 0 || strcasecmp(ending, "glb") == 0;
     collect->content.head.up = flr_up_of_file(ending, job->bytes, job->size);

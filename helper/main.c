@@ -16,6 +16,7 @@
 #include "feeler/version.h"
 #include "occt.h"
 #include "sandbox.h"
+#include "threemf.h"
 
 enum { FOLDER = 3 };
 
@@ -111,8 +112,13 @@ static bool map_input(flr_import_job *job)
 
 static flr_result read_job(const flr_import_job *job, flr_occt_format format, flr_collect *collect)
 {
-    flr_result result = format != FLR_OCCT_NONE ? flr_occt_read(job, format, collect)
-                                                : flr_assimp_read(job, collect);
+    const char *dot = strrchr(job->name, '.');
+    flr_result result = FLR_UNSUPPORTED;
+    if (format != FLR_OCCT_NONE)
+        result = flr_occt_read(job, format, collect);
+    else if (dot && strcasecmp(dot, ".3mf") == 0)
+        result = flr_threemf_read(job, collect);
+    if (result == FLR_UNSUPPORTED) result = flr_assimp_read(job, collect);
     return result == FLR_OK ? flr_collect_finish(collect, job->tolerant) : result;
 }
 

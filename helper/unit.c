@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <zlib.h>
+
+#include "zip.h"
 
 enum { UNIT_LOOK = 65536 }; /* bytes from the start of a text in which its unit must stand */
 
@@ -68,65 +69,6 @@ static double unit_of_collada(const char *text)
     return metres > 1e-12 && metres < 1e12 ? metres : 1;
 }
 
-/* ---- zip ---- */
-
-static uint32_t get(const uint8_t *bytes, int count)
-{
-    uint32_t value = 0;
-    for (int i = count - 1; i >= 0; --i) value = value << 8 | bytes[i];
-    return value;
-}
-
-/* the beginning of a stored or deflated member at `offset`; bytes got */
-static size_t unpack(const uint8_t *zip, size_t size, size_t offset, char *to, size_t room)
-{
-    if (offset > size || size - offset < 30 || get(zip + offset, 4) != 0x04034b50) return 0;
-    size_t start = offset + 30 + get(zip + offset + 26, 2) + get(zip + offset + 28, 2);
-    if (start >= size) return 0;
-    uint32_t method = get(zip + offset + 8, 2);
-    if (method == 0) {
-        size_t count = size - start < room ? size - start : room;
-        memcpy(to, zip + start, count);
-        return count;
-    }
-    z_stream stream = {0};
-    if (method != 8 || inflateInit2(&stream, -MAX_WBITS) != Z_OK) return 0;
-    size_t left = size - start;
-    stream.next_in = (Bytef *)(uintptr_t)(zip + start);
-    stream.avail_in = left > UINT32_MAX ? UINT32_MAX : (uInt)left;
-    stream.next_out = (Bytef *)to;
-    stream.avail_out = (uInt)room;
-    inflate(&stream, Z_SYNC_FLUSH);
-    size_t got = room - stream.avail_out;
-    inflateEnd(&stream);
-    return got;
-}
-
-/* the beginning of the first member whose name ends with `ending` */
-static size_t find_member(const uint8_t *zip, size_t size, const char *ending, char *to,
-                          size_t room)
-{
-    // the directory's place stands at the end, before a comment of at most 64 KiB
-    if (size < 22) return 0;
-    size_t last = size - 22, first = last > 65535 ? last - 65535 : 0, at = last;
-    while (get(zip + at, 4) != 0x06054b50) {
-        if (at == first) return 0;
-        --at;
-    }
-    size_t entry = get(zip + at + 16, 4), length = strlen(ending);
-    for (uint32_t i = get(zip + at + 10, 2); i > 0; --i) {
-        if (entry > size || size - entry < 46 || get(zip + entry, 4) != 0x02014b50) return 0;
-        size_t name = get(zip + entry + 28, 2),
-               next = entry + 46 + name + get(zip + entry + 30, 2) + get(zip + entry + 32, 2);
-        if (next > size) return 0;
-        if (name >= length &&
-            strncasecmp((const char *)zip + entry + 46 + name - length, ending, length) == 0)
-            return unpack(zip, size, get(zip + entry + 42, 4), to, room);
-        entry = next;
-    }
-    return 0;
-}
-
 double flr_unit_of_file(const char *ending, const uint8_t *bytes, size_t size)
 {
     // these are in metres by definition
@@ -141,7 +83,7 @@ double flr_unit_of_file(const char *ending, const uint8_t *bytes, size_t size)
     const char *member = strcasecmp(ending, "3mf") == 0   ? ".model"
                          : strcasecmp(ending, "zae") == 0 ? ".dae"
                                                           : ".amf";
-    if (zipped) length = find_member(bytes, size, member, text, UNIT_LOOK);
+    if (zipped) length = flr_zip_peek(bytes, size, member, text, UNIT_LOOK);
     text[length] = 0;
     if (strcasecmp(ending, "dae") == 0 || strcasecmp(ending, "zae") == 0)
         return unit_of_collada(text);

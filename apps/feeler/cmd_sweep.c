@@ -6,6 +6,7 @@
 #include "command.h"
 #include "feeler/merge.h"
 #include "feeler/mesh.h"
+#include "feeler/plan.h"
 #include "feeler/voxel_file.h"
 #include "feeler/voxels.h"
 #include "files.h"
@@ -19,7 +20,7 @@
 typedef struct sweep_values {
     flr_common common;
     flr_input input;
-    const char *poses, *path, *against, *out;
+    const char *poses, *path, *part, *against, *out;
     double pose_unit, voxel; /* 0: not given */
     double step;             /* voxels */
     int64_t threads;
@@ -36,6 +37,7 @@ typedef struct sweep_job {
     double voxel;
     flr_voxmap *swept;
     flr_sweep_report report;
+    size_t triangles;      /* of the mesh of --volume */
     size_t compared;       /* parts that stand */
     flr_sweep_clash clash; /* with all of them */
     double seconds;
@@ -55,6 +57,12 @@ static flr_result no_memory(flr_error *error)
 
 /* ---- sweeping ---- */
 
+/* The voxels that were asked for, or that the tolerance of the mesh needs; 0: none were. */
+static double asked_voxel(const sweep_values *values)
+{
+    return values->joints.volume ? flr_swept_mesh_voxel(values->joints.tolerance) : values->voxel;
+}
+
 static bool show_progress(void *context, uint64_t done, uint64_t places)
 {
     flr_progress(context, done, places, "places");
@@ -65,7 +73,8 @@ static flr_result sweep(flr_cli *cli, const sweep_values *values, sweep_job *j, 
 {
     if (!(j->voxel > 0))
         return flr_fail(error, FLR_BAD_ARGUMENT,
-                        "feeler sweep needs the size of a voxel: add --voxel 1mm");
+                        "feeler sweep needs the size of a voxel, --voxel 1mm, or a mesh to write: "
+                        "--volume FILE");
     flr_pose *poses = malloc(j->poses.count * sizeof *poses);
     if (!poses) return no_memory(error);
     for (size_t i = 0; i < j->poses.count; i++) poses[i] = j->poses.poses[i].T_world_part;
@@ -134,7 +143,7 @@ static flr_result compare_mesh(flr_cli *cli, const sweep_values *values, sweep_j
 static flr_result open_mesh(flr_cli *cli, const sweep_values *values, const char *path,
                             flr_mesh **mesh, flr_error *error)
 {
-    flr_mesh_options options = flr_input_mesh_options(&values->input, values->voxel);
+    flr_mesh_options options = flr_input_mesh_options(&values->input, asked_voxel(values));
     flr_mesh_report report;
     flr_progress(cli, 0, 1, "reading %s", path);
     flr_result result = flr_mesh_open(cli->env, path, &options, mesh, &report, error);
@@ -174,7 +183,7 @@ static flr_result work_file(flr_cli *cli, const sweep_values *values, const char
     double unit = values->pose_unit > 0    ? values->pose_unit
                   : values->input.unit > 0 ? values->input.unit
                                            : 1e-3;
-    j->voxel = values->voxel;
+    j->voxel = asked_voxel(values);
     flr_result result = flr_pose_list_read(cli->env, values->poses, unit, &j->poses, error);
     if (result == FLR_OK) result = open_mesh(cli, values, path, &j->mesh, error);
     if (result == FLR_OK) result = sweep(cli, values, j, error);
@@ -184,48 +193,145 @@ static flr_result work_file(flr_cli *cli, const sweep_values *values, const char
 
 /* ---- a scene ---- */
 
-/* The path's part moves; then all others are compared. */
+/* What moves along the path and what stands, as in feeler plan: the first part named has the frame of the poses, its rigid group
+ * moves with it, and parts that others pass through are not compared. */
+typedef struct sweep_roles {
+    uint32_t *order;      /* parts of the scene: those that move, then those that stand */
+    flr_plan_part *parts; /* where they are; without fits */
+    flr_plan_roles count;
+} sweep_roles;
+
+static flr_result choose_roles(const flr_scene *scene, const char *names, sweep_roles *roles,
+                               flr_error *error)
+{
+    const uint32_t count = (uint32_t)scene->part_count;
+    flr_plan_member *members = calloc(count, sizeof *members);
+    uint32_t *rigid = calloc(count, sizeof *rigid);
+    char *copy = strdup(names), *rest = copy;
+    roles->order = calloc(count, sizeof *roles->order);
+    roles->parts = calloc(count, sizeof *roles->parts);
+    flr_result result =
+        members && rigid && copy && roles->order && roles->parts && flr_scene_rigid(scene, rigid)
+            ? FLR_OK
+            : no_memory(error);
+    for (uint32_t i = 0; result == FLR_OK && i < count; i++)
+        members[i] = (flr_plan_member){.T_world_part = scene->parts[i].T_world_part,
+                                       .rigid = rigid[i] == FLR_NO_PART ? 0 : rigid[i] + 1,
+                                       .passes = scene->parts[i].use == FLR_PART_USE_PASS};
+    for (char *name; result == FLR_OK && (name = strsep(&rest, ","));) {
+        uint32_t i = 0;
+        while (i < count && strcmp(scene->parts[i].name, name) != 0) i++;
+        if (i < count)
+            members[i].moves = true;
+        else
+            result = flr_fail(error, FLR_BAD_ARGUMENT,
+                              "%s has no part \"%s\"; feeler info lists them", scene->path, name);
+    }
+    if (result == FLR_OK) roles->count = flr_plan_sort(members, count, roles->order, roles->parts);
+    free(members);
+    free(rigid);
+    free(copy);
+    return result;
+}
+
+/* Adds a part that moves to the mesh of the body. */
+static flr_result add_to_body(sweep_job *j, flr_mesh *part, flr_pose T_body_part, flr_error *error)
+{
+    if (!j->mesh) {
+        j->mesh = part;
+        return FLR_OK;
+    }
+    const flr_mesh *const both[2] = {j->mesh, part};
+    const uint32_t first = j->mesh->vertex_count, all = first + part->vertex_count;
+    flr_mesh_def def = flr_default_mesh_def();
+    def.triangle_count = j->mesh->triangle_count + part->triangle_count;
+    flr_vec3 *vertices = malloc(all * sizeof *vertices);
+    flr_triangle *triangles = malloc(def.triangle_count * sizeof *triangles);
+    flr_mesh *body = NULL;
+    flr_result result = vertices && triangles ? FLR_OK : no_memory(error);
+    for (uint32_t m = 0, v = 0, t = 0; result == FLR_OK && m < 2; m++) {
+        for (uint32_t i = 0; i < both[m]->vertex_count; i++)
+            vertices[v++] =
+                m ? flr_pose_apply(T_body_part, part->vertices[i]) : j->mesh->vertices[i];
+        for (uint32_t i = 0; i < both[m]->triangle_count; i++, t++)
+            for (int k = 0; k < 3; k++)
+                triangles[t].v[k] = both[m]->triangles[i].v[k] + (m ? first : 0);
+    }
+    def.vertices = vertices, def.vertex_count = all, def.triangles = triangles;
+    if (result == FLR_OK) result = flr_mesh_create(&def, &body, error);
+    free(vertices);
+    free(triangles);
+    flr_mesh_destroy(part);
+    if (result != FLR_OK) return result;
+    flr_mesh_destroy(j->mesh);
+    j->mesh = body;
+    return FLR_OK;
+}
+
+/* What moves is swept; then all that stands is compared. */
 static flr_result work_parts(flr_cli *cli, const sweep_values *values, const flr_scene *scene,
-                             const char *moving, sweep_job *j, flr_error *error)
+                             const sweep_roles *roles, sweep_job *j, flr_error *error)
 {
     flr_scene_loader loader = flr_scene_loader_begin(cli->env, scene, NULL);
     flr_result result = FLR_OK;
-    for (int turn = 0; turn < 2; turn++)
-        for (size_t i = 0; i < scene->part_count && result == FLR_OK; i++) {
-            const flr_scene_part *part = &scene->parts[i];
-            if ((strcmp(part->name, moving) == 0) != (turn == 0)) continue;
-            double voxel = values->voxel > 0 ? values->voxel : flr_scene_part_voxel(scene, i);
-            flr_progress(cli, i, scene->part_count, "reading %s", part->name);
-            loader.options = flr_input_mesh_options(&values->input, voxel);
-            flr_mesh_report report;
-            flr_mesh *mesh;
-            result = flr_scene_loader_load(&loader, i, &mesh, &report, error);
-            if (result != FLR_OK) break;
-            flr_warn_left_out(cli, part->name, &report);
-            if (turn == 0) {
-                j->mesh = mesh;
-                j->hollow = part->hollow;
-                j->voxel = voxel;
-                result = sweep(cli, values, j, error);
-            } else {
-                result = compare_mesh(cli, values, j, part->name, mesh, part->hollow, voxel,
-                                      part->T_world_part, error);
-                flr_mesh_destroy(mesh);
-            }
+    const uint32_t moving = roles->count.moving, all = moving + roles->count.standing;
+    for (uint32_t k = 0; k < all && result == FLR_OK; k++) {
+        const uint32_t i = roles->order[k];
+        const flr_scene_part *part = &scene->parts[i];
+        double voxel =
+            asked_voxel(values) > 0 ? asked_voxel(values) : flr_scene_part_voxel(scene, i);
+        flr_progress(cli, k, all, "reading %s", part->name);
+        loader.options = flr_input_mesh_options(&values->input, voxel);
+        flr_mesh_report report;
+        flr_mesh *mesh;
+        result = flr_scene_loader_load(&loader, i, &mesh, &report, error);
+        if (result != FLR_OK) break;
+        flr_warn_left_out(cli, part->name, &report);
+        if (k < moving) {
+            if (k == 0) j->hollow = part->hollow, j->voxel = voxel;
+            result = add_to_body(j, mesh, roles->parts[k].T, error);
+            if (result == FLR_OK && k + 1 == moving) result = sweep(cli, values, j, error);
+        } else {
+            result = compare_mesh(cli, values, j, part->name, mesh, part->hollow, voxel,
+                                  part->T_world_part, error);
+            flr_mesh_destroy(mesh);
         }
+    }
     flr_scene_loader_end(&loader);
     return result;
 }
 
+static bool is_path_of(const flr_scene *scene, const char *name)
+{
+    for (size_t i = 0; i < scene->path_count; i++)
+        if (strcmp(scene->paths[i].name, name) == 0) return true;
+    return false;
+}
+
+/* A path of the scene moves its own part unless another one is named. */
 static flr_result work_scene(flr_cli *cli, const sweep_values *values, const char *file,
                              sweep_job *j, flr_error *error)
 {
     flr_scene *scene;
     flr_result result = flr_scene_read(cli->env, file, &scene, error);
     if (result != FLR_OK) return result;
-    const flr_scene_path *path;
-    result = flr_scene_path_read(cli->env, scene, values->path, &path, &j->poses, error);
-    if (result == FLR_OK) result = work_parts(cli, values, scene, path->part, j, error);
+    const flr_scene_path *path = NULL;
+    if (!values->part || is_path_of(scene, values->path))
+        result = flr_scene_path_read(cli->env, scene, values->path, &path, &j->poses, error);
+    else
+        result = flr_pose_list_read(cli->env, values->path,
+                                    values->pose_unit > 0 ? values->pose_unit : scene->unit,
+                                    &j->poses, error);
+    if (result == FLR_BAD_ARGUMENT && !values->part && !is_path_of(scene, values->path)) {
+        const flr_error why = *error;
+        flr_fail(error, result, "%s; of a pose file, --part NAME says what moves", why.message);
+    }
+    sweep_roles roles = {0};
+    if (result == FLR_OK)
+        result = choose_roles(scene, values->part ? values->part : path->part, &roles, error);
+    if (result == FLR_OK) result = work_parts(cli, values, scene, &roles, j, error);
+    free(roles.order);
+    free(roles.parts);
     flr_scene_destroy(scene);
     return result;
 }
@@ -256,6 +362,16 @@ static void tell(flr_cli *cli, const sweep_values *values, const char *path, con
     flr_json_set(document, "seconds", flr_json_number(j->seconds));
     flr_print(cli, "  time        %.3g s\n", j->seconds);
     if (values->out) flr_print(cli, "  file        %s\n", flr_safe(values->out, safe));
+    if (values->joints.volume) {
+        json_t *mesh = flr_json_object();
+        flr_json_set(mesh, "file", flr_json_text(values->joints.volume));
+        flr_json_set(mesh, "triangles", flr_json_count(j->triangles));
+        flr_json_set(mesh, "error", flr_json_number(values->joints.tolerance));
+        flr_json_set(document, "mesh", mesh);
+        flr_print(cli, "  mesh        %s: %zu triangles, within %.4g mm of the swept volume\n",
+                  flr_safe(values->joints.volume, safe), j->triangles,
+                  1e3 * values->joints.tolerance);
+    }
     if (j->compared) {
         json_t *clash = flr_json_object(), *distance = flr_json_object();
         flr_json_set(clash, "parts", flr_json_count(j->compared));
@@ -291,17 +407,25 @@ static int check_arguments(flr_cli *cli, const sweep_values *values, const char 
     if (scene && !values->path)
         wrong = "a scene needs --joint NAME or --path NAME, the motion to sweep; feeler info lists "
                 "its joints and paths";
-    else if (values->joints.from || values->joints.to || values->joints.csv ||
-             values->joints.plot || values->joints.volume)
-        wrong = "--from, --to, --csv, --plot and --volume go with --joint";
-    else if (scene && (values->poses || values->against || values->pose_unit > 0))
-        wrong = "a scene has paths and parts of its own: --path NAME alone tells all";
-    else if (!scene && values->path)
-        wrong = "--path is for scenes; a part needs --poses FILE";
+    else if (values->joints.from || values->joints.to || values->joints.csv || values->joints.plot)
+        wrong = "--from, --to, --csv and --plot go with --joint";
+    else if (scene && (values->poses || values->against))
+        wrong =
+            "a scene has parts of its own: --path says how one of them moves, and the others are "
+            "compared";
+    else if (!scene && (values->path || values->part))
+        wrong = "--path and --part are for scenes; a part needs --poses FILE";
+    else if (values->joints.volume && !flr_swept_mesh_is_name(values->joints.volume))
+        wrong = "--volume: the name of a mesh ends in .stl, .ply, .obj or .glb";
+    else if (values->joints.volume && values->voxel > 0)
+        wrong = "--volume takes --tolerance in place of --voxel";
+    else if (values->joints.volume && values->step > 0.5)
+        wrong = "--volume takes steps of half a voxel at most";
     else if (!scene && !values->poses)
         wrong = "feeler sweep needs the poses of the part: add --poses FILE";
-    else if (!scene && !(values->voxel > 0))
-        wrong = "feeler sweep needs the size of a voxel: add --voxel 1mm";
+    else if (!scene && !(asked_voxel(values) > 0))
+        wrong = "feeler sweep needs the size of a voxel, --voxel 1mm, or a mesh to write: --volume "
+                "FILE";
     else if (flr_is_voxels(path))
         wrong = "feeler sweep takes the part as a mesh: voxels do not turn";
     else if (values->out && !flr_is_voxels(values->out))
@@ -324,8 +448,9 @@ static int run_joints(flr_cli *cli, const sweep_values *values, const char *path
     const char *wrong = NULL;
     if (!flr_is_scene(path))
         wrong = "--joint is for scenes, which name their joints";
-    else if (values->poses || values->path || values->against || values->out)
-        wrong = "--joint takes no --poses, --path, --against or --out; --volume writes the swept "
+    else if (values->poses || values->path || values->part || values->against || values->out)
+        wrong = "--joint takes no --poses, --path, --part, --against or --out; --volume writes the "
+                "swept "
                 "volume";
     else if (values->voxel > 0)
         wrong = "--joint needs no --voxel: joints are swept exactly";
@@ -353,6 +478,12 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
         flr_release_signals();
         if (result != FLR_OK) code = FLR_EXIT_FAILED;
     }
+    if (result == FLR_OK && values->joints.volume) {
+        flr_hold_signals();
+        result = flr_swept_mesh_of(cli->env, values->joints.volume, j.swept, &j.triangles, &error);
+        flr_release_signals();
+        if (result != FLR_OK) code = FLR_EXIT_FAILED;
+    }
     flr_progress_end(cli);
     if (result == FLR_OK) tell(cli, values, arguments[0], &j);
     free_job(&j);
@@ -364,7 +495,7 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
 static const sweep_values defaults = {.step = 0.5, .joints = {.tolerance = 2e-3}};
 static const char *const usage[] = {"SCENE --joint NAME [--from A --to B] [options]",
                                     "MOVING --poses FILE --voxel SIZE [options]",
-                                    "SCENE --path NAME [options]", NULL};
+                                    "SCENE --path NAME|FILE [--part NAMES] [options]", NULL};
 static const flr_option options[] = {
     FLR_OPTION(
         TEXT, JOINTS_AT(joint), "joint", "NAMES",
@@ -385,12 +516,16 @@ static const flr_option options[] = {
     FLR_OPTION(PATH, JOINTS_AT(csv), "csv", "FILE", "joints: write the clearance as a table"),
     FLR_OPTION(PATH, JOINTS_AT(plot), "plot", "FILE", "joints: draw the clearance, as SVG"),
     FLR_OPTION(PATH, JOINTS_AT(volume), "volume", "FILE",
-               "joints: write the swept volume as a mesh (.stl, .ply, .obj, .glb)"),
+               "write the swept volume as a mesh (.stl, .ply, .obj, .glb)"),
     FLR_OPTION(SIZE, JOINTS_AT(tolerance), "tolerance", "SIZE",
                "how far that mesh may be from the swept volume; default 2mm", .min = 1e-6),
     FLR_WAY_OPTIONS(
         sweep_values, "where the part is: one line t x y z qw qx qy qz for each pose",
-        "a path of the scene: its part moves, and all others are compared as with --against"),
+        "a path of the scene, or with --part a pose file: what moves is swept, and all other parts "
+        "are compared as with --against"),
+    FLR_OPTION(TEXT, offsetof(sweep_values, part), "part", "NAMES",
+               "what moves along the path: parts, separated by commas, as one body; the poses are "
+               "those of the first; default: the part of the scene's path"),
     FLR_OPTION(PATH, offsetof(sweep_values, against), "against", "PART",
                "a mesh or voxel file at the origin: how much of it is in the swept volume, or how "
                "much room is left"),
@@ -416,6 +551,8 @@ static const flr_example examples[] = {
     {"feeler sweep ball/ball.stl --poses ball/seat.txt --voxel 1mm --out swept.flrvox",
      "the volume that a ball sweeps on its way"},
     {"feeler sweep ball/scene.json --path seat --voxel 1mm", "and what is in it"},
+    {"feeler sweep ball/scene.json --path ball/seat.txt --part ball --volume way.stl",
+     "the volume that a part of a scene sweeps along any path, as a mesh"},
     {"feeler sweep ball/ball.stl --poses ball/seat.txt --voxel 1mm --step 2 --against "
      "ball/socket.stl --json",
      "coarse steps, one other part, for a program"},

@@ -216,7 +216,7 @@ static flr_result sweep_part(const flr_swept_mesh_def *def, uint32_t part, const
     how.mesh = def->meshes[part];
     how.poses = own;
     how.pose_count = count;
-    how.voxel = def->tolerance / BORDER_ERROR;
+    how.voxel = flr_swept_mesh_voxel(def->tolerance);
     flr_result result = flr_sweep_make(&how, &voxmap, &swept, error);
     if (result == FLR_OK) result = flr_border_add(border, voxmap, error);
     if (result == FLR_OK) report->volume += swept.volume;
@@ -237,10 +237,10 @@ bool flr_swept_mesh_is_name(const char *path)
            ends_with(path, ".glb");
 }
 
-static flr_result write_border(const flr_swept_mesh_def *def, const flr_border *border,
+static flr_result write_border(flr_env *env, const char *path, const flr_border *border,
                                flr_error *error)
 {
-    if (ends_with(def->path, ".glb")) return flr_glb_write(def->env, def->path, border, error);
+    if (ends_with(path, ".glb")) return flr_glb_write(env, path, border, error);
     if (border->triangle_count >= UINT32_MAX)
         return flr_fail(error, FLR_TOO_LARGE, "the mesh is too large; allow a larger tolerance");
     flr_mesh_def made = flr_default_mesh_def();
@@ -252,8 +252,21 @@ static flr_result write_border(const flr_swept_mesh_def *def, const flr_border *
     flr_mesh *mesh;
     flr_result result = flr_mesh_create(&made, &mesh, error);
     if (result != FLR_OK) return result;
-    result = flr_mesh_write(def->env, def->path, mesh, 0, error);
+    result = flr_mesh_write(env, path, mesh, 0, error);
     flr_mesh_destroy(mesh);
+    return result;
+}
+
+double flr_swept_mesh_voxel(double tolerance) { return tolerance / BORDER_ERROR; }
+
+flr_result flr_swept_mesh_of(flr_env *env, const char *path, const flr_voxmap *swept,
+                             size_t *triangles, flr_error *error)
+{
+    flr_border border = {0};
+    flr_result result = flr_border_add(&border, swept, error);
+    if (result == FLR_OK) result = write_border(env, path, &border, error);
+    *triangles = border.triangle_count;
+    flr_border_free(&border);
     return result;
 }
 
@@ -268,7 +281,7 @@ flr_result flr_swept_mesh_write(const flr_swept_mesh_def *def, flr_swept_mesh_re
     for (uint32_t i = 0; result == FLR_OK && i < def->sweep->mechanism->part_count; i++)
         if (flr_joint_sweep_moves(def->sweep, i))
             result = sweep_part(def, i, poses, count, &border, report, error);
-    if (result == FLR_OK) result = write_border(def, &border, error);
+    if (result == FLR_OK) result = write_border(def->env, def->path, &border, error);
     report->triangles = border.triangle_count;
     flr_border_free(&border);
     free(poses);

@@ -29,6 +29,13 @@ typedef struct flr_swept_mesh_report {
 flr_result flr_swept_mesh_write(const flr_swept_mesh_def *def, flr_swept_mesh_report *report,
                                 flr_error *error);
 
+/* The edge of voxels whose border is within the tolerance of what is swept, in steps of half a voxel. */
+double flr_swept_mesh_voxel(double tolerance);
+
+/* Writes the border of a swept volume of such voxels as a mesh. */
+flr_result flr_swept_mesh_of(flr_env *env, const char *path, const flr_voxmap *swept,
+                             size_t *triangles, flr_error *error);
+
 /* Does a name end as a mesh that can be written does? */
 bool flr_swept_mesh_is_name(const char *path);
 

@@ -9,8 +9,9 @@
  *             printf("%s\n", gearbox->nodes[i].name);
  *
  *   STEP, IGES             nodes, names, placements, shared shapes, colours, hidden parts
- *   glTF, DAE, FBX, X3D    the same, but nothing is hidden
- *   3MF, BREP, 3DS, …      one node per object
+ *   glTF, DAE, FBX, X3D,   the same, but nothing is hidden
+ *   3MF
+ *   BREP, 3DS, …           one node per object
  *   STL, OBJ, PLY          one node per solid or group
  *
  * flr_mesh_open() of feeler/mesh.h reads the same files as one mesh with a group per placed part.

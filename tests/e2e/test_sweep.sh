@@ -88,6 +88,34 @@ refuse 2 'is for scenes' ball/ball.stl --joint hinge
 refuse 2 'ends in .stl' cabinet/scene.json --joint hinge --volume v.step
 refuse 2 'go with --joint' ball/scene.json --path seat --csv x.csv
 
+# ---- a part along a path of a pose file: its swept volume as a mesh, which is a keep-out zone elsewhere ----
+mkdir path
+for i in 0 1; do
+  x=$((20 * i))
+  printf 'v %d 0 0\nv %d 0 0\nv %d 10 0\nv %d 10 0\nv %d 0 10\nv %d 0 10\nv %d 10 10\nv %d 10 10\n' \
+    $x $((x + 10)) $x $((x + 10)) $x $((x + 10)) $x $((x + 10)) >path/cube$i.obj
+  printf 'f %s\n' '1 3 4 2' '5 6 8 7' '1 2 6 5' '3 7 8 4' '1 5 7 3' '2 4 8 6' >>path/cube$i.obj
+done
+expect 0 feeler scene path/cube0.obj path/cube1.obj --out path/two.json
+printf '0 0 0 0 1 0 0 0\n1 0 40 0 1 0 0 0\n' >path/away.txt
+expect 0 feeler sweep path/two.json --path path/away.txt --part cube0 --volume path/way.stl --tolerance 0.5mm --json
+json '.mesh.triangles > 100 and .mesh.error == 0.0005 and .against.parts == 1 and .against.voxels == 0 and (.volume.estimate - 5e-6 | fabs) < 5e-7'
+expect 0 feeler check path/way.stl --json
+# 10 x 50 x 10 mm, and no more than the tolerance beside it
+expect 0 feeler info path/way.stl --json
+json '[.. | objects | select(has("bounds")) | .bounds][0] | [.low, .high] | flatten | [., [0, 0, 0, 0.01, 0.05, 0.01]] | transpose | all(.[]; (.[0] - .[1] | fabs) <= 5e-4)'
+# a rigid group moves as one
+jq '.groups = [{"name": "both", "rigid": true}] | .parts[].in = "both"' path/two.json >path/rigid.json
+expect 0 feeler sweep path/rigid.json --path path/away.txt --part cube0 --volume path/both.ply --json
+json '(has("against") | not) and (.volume.estimate - 1e-5 | fabs) < 2e-6'
+jq '.parts = [.parts[1] | .pose = {"position": [-20, 30, 0]}] + [{"name": "way", "file": "way.stl", "unit": "mm", "use": "keep-out"}]' path/two.json >path/kept.json
+expect 1 feeler clash path/kept.json --json
+json '.findings == 1 and .pairs[0].keep_out'
+refuse 2 'of a pose file, --part NAME says what moves' path/two.json --path path/away.txt --voxel 1mm
+refuse 2 'has no part "cube9"' path/two.json --path path/away.txt --part cube9 --voxel 1mm
+refuse 2 'in place of --voxel' path/two.json --path path/away.txt --part cube0 --voxel 1mm --volume path/x.stl
+refuse 2 'for scenes' path/cube0.obj --poses path/away.txt --part cube0 --voxel 1mm
+
 # ---- groups and joints in a run: what is recorded is repeated bit for bit ----
 expect 0 feeler run cabinet/scene.json --part handle --hand builtin:slide --frames 1500 --record door.mcap
 expect 0 feeler replay door.mcap

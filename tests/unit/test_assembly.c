@@ -159,6 +159,129 @@ static void shapes_are_shared(void **state)
     flr_assembly_destroy(a);
 }
 
+/* names in any script with entities, also from a slicer's settings; components in components, of another model file, mirrored */
+static void threemf_has_a_tree(void **state)
+{
+    (void)state;
+    if (access(HELPER, X_OK) != 0) skip();
+    flr_assembly *a = open_assembly(FLR_SOURCE_DIR "/tests/data/import/tree.3mf");
+    static const struct {
+        const char *name;
+        uint32_t parent, shape, colour;
+        flr_vec3 at; /* cm */
+        double w, z;
+    } wanted[] = {
+        {"насос", FLR_ASSEMBLY_NONE, FLR_ASSEMBLY_NONE, FLR_ASSEMBLY_NONE, {10, 20, 30}, 1, 0},
+        {"Wanne & Ölpumpe <2>", 0, 0, 0xb08030, {15, 20, 30}, 0.70710678, 0.70710678},
+        {"Wanne & Ölpumpe <2>", 0, 1, 0xb08030, {10, 20, 37}, 1, 0},
+        {"螺栓", 0, 2, FLR_ASSEMBLY_NONE, {10, 20, 30}, 1, 0},
+        {"Wanne & Ölpumpe <2>", FLR_ASSEMBLY_NONE, 0, 0xb08030, {0, 0, 0}, 1, 0},
+        {"Deckel", FLR_ASSEMBLY_NONE, 3, FLR_ASSEMBLY_NONE, {0, 0, 0}, 1, 0},
+        {"Gehäuse", FLR_ASSEMBLY_NONE, FLR_ASSEMBLY_NONE, FLR_ASSEMBLY_NONE, {0, 0, 0}, 1, 0},
+        {"Deckel", 6, 3, FLR_ASSEMBLY_NONE, {0, 0, 0}, 1, 0},
+    };
+    assert_int_equal(a->node_count, sizeof wanted / sizeof *wanted);
+    assert_int_equal(a->shape_count, 4);
+    assert_int_equal(a->up, FLR_AXIS_Z);
+    for (uint32_t i = 0; i < a->node_count; i++) {
+        const flr_assembly_node *node = &a->nodes[i];
+        assert_string_equal(node->name, wanted[i].name);
+        assert_int_equal(node->parent, wanted[i].parent);
+        assert_int_equal(node->shape, wanted[i].shape);
+        assert_int_equal(node->colour, wanted[i].colour);
+        assert_true(flr_vec3_distance(flr_vec3_scale(node->T_root_node.p, 100), wanted[i].at) <
+                    1e-9);
+        assert_true(fabs(node->T_root_node.q.w - wanted[i].w) < 1e-7 &&
+                    fabs(node->T_root_node.q.z - wanted[i].z) < 1e-7);
+    }
+    // the mirrored one is not inside out, and reaches to the other side
+    assert_true(fabs(a->shapes[0]->bounds.high.x - 0.1) < 1e-12 &&
+                fabs(a->shapes[1]->bounds.low.x + 0.1) < 1e-12);
+    for (uint32_t i = 0; i < 2; i++) {
+        double volume = 0;
+        for (uint32_t k = 0; k < a->shapes[i]->triangle_count; k++) {
+            const uint32_t *v = a->shapes[i]->triangles[k].v;
+            const flr_vec3 *p = a->shapes[i]->vertices;
+            volume += flr_vec3_dot(p[v[0]], flr_vec3_cross(p[v[1]], p[v[2]])) / 6;
+        }
+        assert_true(fabs(volume - 1e-3) < 1e-9);
+    }
+    flr_assembly_destroy(a);
+}
+
+/* a 3MF file of one model, stored */
+static void write_3mf(const char *path, const char *model)
+{
+    static const char name[] = "3D/3dmodel.model";
+    const uint32_t size = (uint32_t)strlen(model), length = sizeof name - 1;
+    uint8_t local[30] = {'P', 'K', 3, 4}, entry[46] = {'P', 'K', 1, 2}, end[22] = {'P', 'K', 5, 6};
+    const uint32_t directory = 30 + length + size, all = 46 + length;
+    memcpy(local + 18, &size, 4), memcpy(local + 22, &size, 4), memcpy(local + 26, &length, 2);
+    memcpy(entry + 20, &size, 4), memcpy(entry + 24, &size, 4), memcpy(entry + 28, &length, 2);
+    end[8] = end[10] = 1;
+    memcpy(end + 12, &all, 4), memcpy(end + 16, &directory, 4);
+    FILE *out = fopen(path, "wb");
+    assert_non_null(out);
+    fwrite(local, 1, sizeof local, out), fwrite(name, 1, length, out), fwrite(model, 1, size, out);
+    fwrite(entry, 1, sizeof entry, out), fwrite(name, 1, length, out),
+        fwrite(end, 1, sizeof end, out);
+    assert_int_equal(fclose(out), 0);
+}
+
+static void threemf_that_is_wrong(void **state)
+{
+    (void)state;
+    if (access(HELPER, X_OK) != 0) skip();
+#define MESH                                                                                       \
+    "<mesh><vertices><vertex x='0' y='0' z='0'/><vertex x='1' y='0' z='0'/><vertex x='0' y='1' "   \
+    "z='0'/></vertices><triangles><triangle v1='0' v2='1' v3='%s'/></triangles></mesh>"
+    static const struct {
+        const char *model, *corner, *says;
+    } cases[] = {
+        {"<model><resources><object id='1'><components><component "
+         "objectid='1'/></components></object>"
+         "</resources><build><item objectid='1'/></build></model>%s",
+         "", "in a circle"},
+        {"<model><resources><object id='1'>" MESH
+         "</object></resources><build><item objectid='2'/></build></model>",
+         "2", "there is no object 2"},
+        {"<model><resources><object id='1'>" MESH
+         "</object></resources><build><item objectid='1'/></build></model>",
+         "3", "points at a vertex"},
+        {"<model><resources><object id='1'>" MESH
+         "</object></resources><build><item objectid='1' transform='1 0 0 0 1 0'/></build></model>",
+         "2", "twelve numbers"},
+        {"<model><resources><object id='1'>" MESH "</object></resources><build><item objectid='1' "
+         "p:path='/3D/other.model'/></build></model>",
+         "2", "no model file"},
+        {"<model><resources><object id='1'>" MESH "</object></resources><build/></model>", "2",
+         "no surfaces"},
+        {"<model unit='inch'><resources><object id='1' name='a&#x1F529;&#xD800;&unknown;b'>" MESH
+         "</object></resources><build><item objectid='1'/></build></model>",
+         "2", NULL},
+    };
+    char path[1200], model[2048];
+    snprintf(path, sizeof path, "%s/wrong.3mf", folder);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        flr_mesh_options options = helper_options();
+        flr_assembly *a = NULL;
+        flr_error error;
+        snprintf(model, sizeof model, cases[i].model, cases[i].corner);
+        write_3mf(path, model);
+        flr_result result = flr_assembly_open(flr_env_real(), path, &options, &a, NULL, &error);
+        if (cases[i].says) {
+            assert_int_equal(result, FLR_BAD_INPUT);
+            if (!strstr(error.message, cases[i].says)) fail_msg("case %zu: %s", i, error.message);
+            continue;
+        }
+        assert_ok(result, error);
+        assert_string_equal(a->nodes[0].name, "a\xf0\x9f\x94\xa9unknown;"
+                                              "b");
+        assert_true(fabs(a->shapes[0]->bounds.high.x - 0.0254) < 1e-12);
+        flr_assembly_destroy(a);
+    }
+}
+
 /* the names that people gave, not ids; a shape's where a node has none */
 static void collada_has_names(void **state)
 {
@@ -276,6 +399,8 @@ int main(void)
         cmocka_unit_test(real_files),
         cmocka_unit_test(no_face_is_lost),
         cmocka_unit_test(shapes_are_shared),
+        cmocka_unit_test(threemf_has_a_tree),
+        cmocka_unit_test(threemf_that_is_wrong),
         cmocka_unit_test(collada_has_names),
         cmocka_unit_test(scenes_keep_the_tree),
         cmocka_unit_test(names_become_unique),

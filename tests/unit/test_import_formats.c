@@ -121,7 +121,7 @@ static void one_box(void **state)
         {"box.ac", "hull", 0.001, false, 6, 0, 0, 5},
         {"box.off", "", 0.001, false, 6, 0, 0, 0},
         {"box.x3d", "plate", 1, true, 6, 0, 0, 1},
-        {"box_cm.3mf", "Object_1", 0.01, true, 0, 5, 0, 0},
+        {"box_cm.3mf", "bracket", 0.01, true, 0, 5, 0, 0},
         {"box_inch.amf", "0", 0.0254, true, 0, 0, 0, 0},
         {"box_inch.dae", "casing", 0.0254, true, 6, 1, 2, 3},
         {"box_mm.fbx", "rail", 0.001, true, 6, 7, 0, 0},
