@@ -1,5 +1,15 @@
-# libfeeler with musl, as Alpine has it: musl-tools on Debian
+# libfeeler with musl, as on Alpine: musl-tools on Debian
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR ${CMAKE_HOST_SYSTEM_PROCESSOR})
 set(CMAKE_C_COMPILER musl-gcc)
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+# The kernel's headers come from the host. Only these three folders: the rest of /usr/include belongs to glibc.
+set(kernel_headers ${CMAKE_BINARY_DIR}/kernel-headers)
+file(MAKE_DIRECTORY ${kernel_headers})
+foreach(folder linux asm-generic)
+  file(CREATE_LINK /usr/include/${folder} ${kernel_headers}/${folder} SYMBOLIC)
+endforeach()
+file(GLOB kernel_asm /usr/include/*-linux-gnu/asm /usr/include/asm)
+list(GET kernel_asm 0 kernel_asm)
+file(CREATE_LINK ${kernel_asm} ${kernel_headers}/asm SYMBOLIC)
+set(CMAKE_C_FLAGS_INIT "-idirafter ${kernel_headers}")

@@ -90,12 +90,13 @@ flr_memory flr_memory_look(flr_env *env)
 
 uint64_t flr_memory_heap(void)
 {
-#if defined __GLIBC__ && __GLIBC_PREREQ(2, 33)
+#ifdef __GLIBC__
+#if __GLIBC_PREREQ(2, 33)
     struct mallinfo2 info = mallinfo2();
     return (uint64_t)info.uordblks + info.hblkhd;
-#else
-    return 0;
 #endif
+#endif
+    return 0;
 }
 
 void flr_memory_return_large_blocks(void)

@@ -2,11 +2,13 @@
 #include "mesh/helper.h"
 #include "base/text.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -53,6 +55,24 @@ static void gifts_drop(gifts *g)
 }
 
 /* returns an errno value; posix_spawn is safe beside other threads, fork is not */
+/* The child gets no other files, also not those that other parts of the program forgot to mark close-on-exec. */
+static int close_others(posix_spawn_file_actions_t *actions, int first)
+{
+#ifdef __GLIBC__
+    return posix_spawn_file_actions_addclosefrom_np(actions, first);
+#else
+    DIR *open_files = opendir("/proc/self/fd");
+    int failed = 0;
+    for (struct dirent *entry; open_files && !failed && (entry = readdir(open_files));) {
+        const int file = atoi(entry->d_name), flags = file >= first ? fcntl(file, F_GETFD) : -1;
+        if (flags >= 0 && !(flags & FD_CLOEXEC))
+            failed = posix_spawn_file_actions_addclose(actions, file);
+    }
+    if (open_files) closedir(open_files);
+    return failed;
+#endif
+}
+
 static int spawn(pid_t *pid, char *const arguments[], const gifts *g)
 {
     static char path[] = "PATH=/usr/bin:/bin", locale[] = "LC_ALL=C";
@@ -72,8 +92,7 @@ static int spawn(pid_t *pid, char *const arguments[], const gifts *g)
     }
     for (int i = 0; i < g->count && !failed; ++i)
         failed = posix_spawn_file_actions_adddup2(&actions, g->from[i], i);
-    // also what other parts of the program forgot to mark close-on-exec
-    if (!failed) failed = posix_spawn_file_actions_addclosefrom_np(&actions, g->count);
+    if (!failed) failed = close_others(&actions, g->count);
     if (!failed) failed = posix_spawnattr_setsigmask(&attributes, &none);
     if (!failed) failed = posix_spawnattr_setsigdefault(&attributes, &all);
     if (!failed) failed = posix_spawnattr_setpgroup(&attributes, 0);

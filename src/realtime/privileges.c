@@ -12,6 +12,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#ifndef MADV_POPULATE_READ /* C libraries before Linux 5.14, musl 1.2.3 among them */
+#define MADV_POPULATE_READ 22
+#define MADV_POPULATE_WRITE 23
+#endif
+
 int flr_privileges_lock_memory(void)
 {
     // on fault: address space that is set aside but never used must not be filled

@@ -82,19 +82,36 @@ int __wrap_asprintf(char **text, const char *format, ...) FLR_PRINTF(2, 3);
 int __wrap_vasprintf(char **text, const char *format, va_list arguments) FLR_PRINTF(2, 0);
 void __wrap_free(void *block);
 
-void *__wrap_malloc(size_t size) { return fails() ? NULL : count_block(__real_malloc(size)); }
+/* Within a call of the C library, which may be linked statically: its calloc() may call its malloc(), as musl's does, and
+ * that is not one more block. */
+static _Thread_local bool inside;
+
+#define WITHIN(call) (inside = true, (call))
+static void *came_back(void *block)
+{
+    inside = false;
+    return count_block(block);
+}
+
+void *__wrap_malloc(size_t size)
+{
+    if (inside) return __real_malloc(size);
+    return fails() ? NULL : count_block(__real_malloc(size));
+}
 
 void *__wrap_calloc(size_t count, size_t size)
 {
-    return fails() ? NULL : count_block(__real_calloc(count, size));
+    return fails() ? NULL : came_back(WITHIN(__real_calloc(count, size)));
 }
 
 void *__wrap_realloc(void *block, size_t size)
 {
+    if (inside) return __real_realloc(block, size);
     if (fails()) return NULL;
-    if (!block) return count_block(__real_realloc(NULL, size));
+    if (!block) return came_back(WITHIN(__real_realloc(NULL, size)));
     int64_t old = (int64_t)malloc_usable_size(block);
-    void *moved = __real_realloc(block, size);
+    void *moved = WITHIN(__real_realloc(block, size));
+    inside = false;
     if (!moved && size == 0) live--; // freed
     if (moved) hold(moved);
     if (moved || size == 0) held -= old;
@@ -109,28 +126,34 @@ void *__wrap_reallocarray(void *block, size_t count, size_t size)
 
 void *__wrap_aligned_alloc(size_t alignment, size_t size)
 {
-    return fails() ? NULL : count_block(__real_aligned_alloc(alignment, size));
+    if (inside) return __real_aligned_alloc(alignment, size);
+    return fails() ? NULL : came_back(WITHIN(__real_aligned_alloc(alignment, size)));
 }
 
 int __wrap_posix_memalign(void **block, size_t alignment, size_t size)
 {
     if (fails()) return ENOMEM;
-    int code = __real_posix_memalign(block, alignment, size);
+    int code = WITHIN(__real_posix_memalign(block, alignment, size));
+    inside = false;
     if (code == 0) count_block(*block);
     return code;
 }
 
-char *__wrap_strdup(const char *text) { return fails() ? NULL : count_block(__real_strdup(text)); }
+char *__wrap_strdup(const char *text)
+{
+    return fails() ? NULL : came_back(WITHIN(__real_strdup(text)));
+}
 
 char *__wrap_strndup(const char *text, size_t size)
 {
-    return fails() ? NULL : count_block(__real_strndup(text, size));
+    return fails() ? NULL : came_back(WITHIN(__real_strndup(text, size)));
 }
 
 int __wrap_vasprintf(char **text, const char *format, va_list arguments)
 {
     if (fails()) return -1;
-    int length = __real_vasprintf(text, format, arguments);
+    int length = WITHIN(__real_vasprintf(text, format, arguments));
+    inside = false;
     if (length >= 0) count_block(*text);
     return length;
 }
@@ -146,7 +169,7 @@ int __wrap_asprintf(char **text, const char *format, ...)
 
 void __wrap_free(void *block)
 {
-    if (block) {
+    if (block && !inside) {
         live--;
         held -= (int64_t)malloc_usable_size(block);
     }
