@@ -62,6 +62,13 @@ typedef struct flr_box3 {
 #define FLR_TWO_PI 6.28318530717958647693 /* a whole turn in radians */
 #define FLR_DEGREE (FLR_PI / 180)         /* one degree in radians */
 
+/* Sine, cosine and the angle of the point (x, y), as in math.h, but with the same bits on every machine and with every C library:
+ * within 0.5001 of the last place. The angle is below 2^20 radians in size; beyond that, and for what is not finite, the
+ * C library answers. */
+FLR_API double flr_sin(double angle);
+FLR_API double flr_cos(double angle);
+FLR_API double flr_atan2(double y, double x);
+
 /* ---- vectors ---- */
 
 static inline flr_vec3 flr_vec3_make(double x, double y, double z)

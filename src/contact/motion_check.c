@@ -51,7 +51,7 @@ static flr_vec3 path_at(flr_motion_check *m, const flr_motion_check_path *p, dou
                         flr_vec3 *velocity)
 {
     if (m->angle > 0 && t != m->turned)
-        m->cosine = cos(m->angle * t), m->sine = sin(m->angle * t), m->turned = t;
+        m->cosine = flr_cos(m->angle * t), m->sine = flr_sin(m->angle * t), m->turned = t;
     double c = m->cosine, s = m->sine;
     *velocity = flr_vec3_add_scaled(flr_vec3_add_scaled(m->way, m->angle * c, p->across),
                                     -m->angle * s, p->side);

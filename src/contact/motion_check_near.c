@@ -294,7 +294,7 @@ bool flr_motion_check_slowly(flr_motion_check *m, flr_contact_pair *pair, flr_po
     if (!(m->travel < 2 * FLR_RANGE_MAX_8BIT)) return false;
     for (int i = 0; i < 2; i++) {
         double angle = m->angle * (i ? 1 : m->begin);
-        m->c[i] = cos(angle), m->s[i] = sin(angle);
+        m->c[i] = flr_cos(angle), m->s[i] = flr_sin(angle);
     }
     m->bow = m->angle * m->angle / 8;
     /* beyond those next to a smooth layer, some distance is left */

@@ -79,7 +79,7 @@ uint32_t flr_query_normals(const flr_contact *contacts, uint32_t count, double a
                            flr_contact_normal *normals, uint32_t capacity)
 {
     if (capacity == 0) return 0;
-    const double least_cosine = cos(angle);
+    const double least_cosine = flr_cos(angle);
     uint32_t groups = 0;
     for (uint32_t i = 0; i < count; i++) {
         const flr_contact *c = &contacts[i];

@@ -57,7 +57,7 @@ static flr_pose idle_at(const flr_script *s, double t)
     double begin = ease(t / 0.1);
     for (uint64_t i = 0; i < 3; i++) {
         double phase = FLR_PI * chance(s->def.seed, i, 0), hertz = 8 + 2 * (double)i;
-        double wave = begin * sin(2 * FLR_PI * hertz * t + phase);
+        double wave = begin * flr_sin(2 * FLR_PI * hertz * t + phase);
         way = flr_vec3_add_scaled(way, 7e-5 * wave, chance_vector(s->def.seed, i, 1));
         turn = flr_vec3_add_scaled(turn, 1e-3 * wave, chance_vector(s->def.seed, i, 4));
     }
@@ -68,12 +68,12 @@ static flr_pose idle_at(const flr_script *s, double t)
 static flr_pose slide_at(const flr_script *s, double t)
 {
     double press = 0.2 * s->def.reach * ease(2 * t);
-    double swept = ease(t - 0.5), sweep = swept * sin(FLR_PI * (t - 0.5));
-    double drift = 0.4 * swept * sin(0.61 * FLR_PI * (t - 0.5));
+    double swept = ease(t - 0.5), sweep = swept * flr_sin(FLR_PI * (t - 0.5));
+    double drift = 0.4 * swept * flr_sin(0.61 * FLR_PI * (t - 0.5));
     flr_vec3 way = flr_vec3_scale(s->along, press);
     way = flr_vec3_add_scaled(way, s->def.reach * sweep, s->left);
     way = flr_vec3_add_scaled(way, s->def.reach * drift, s->forward);
-    double twist = 0.3 * s->def.turn * swept * sin(0.37 * FLR_PI * (t - 0.5));
+    double twist = 0.3 * s->def.turn * swept * flr_sin(0.37 * FLR_PI * (t - 0.5));
     return from_start(s, way, flr_vec3_scale(s->along, twist));
 }
 
@@ -100,7 +100,7 @@ static flr_pose wedge_at(const flr_script *s, double t)
     double in_cycle = fmod(t, 4);
     double push = ease(in_cycle / 1.5) - ease(in_cycle - 3);
     double hold = ease(2 * (in_cycle - 1.5)) - ease(2 * (in_cycle - 2.5));
-    double swing = hold * sin(6 * FLR_PI * in_cycle), sway = hold * sin(5 * FLR_PI * in_cycle);
+    double swing = hold * flr_sin(6 * FLR_PI * in_cycle), sway = hold * flr_sin(5 * FLR_PI * in_cycle);
     flr_vec3 way = flr_vec3_scale(s->along, s->def.reach * push);
     way = flr_vec3_add_scaled(way, 0.1 * s->def.reach * sway, s->left);
     flr_vec3 turn = flr_vec3_scale(s->forward, s->def.turn * swing);

@@ -55,7 +55,7 @@ flr_joint_position flr_mechanism_measure(const flr_mechanism *m, uint32_t joint,
         at.turn = flr_vec3_length(flr_quat_to_rotation_vector(at.q));
         return at;
     }
-    double turn = 2 * atan2(R.q.z, R.q.w);
+    double turn = 2 * flr_atan2(R.q.z, R.q.w);
     double near = before ? before->turn : 0;
     if (j->kind == FLR_JOINT_SCREW) near = FLR_TWO_PI * R.p.z / j->pitch;
     at.turn = turn + FLR_TWO_PI * round((near - turn) / FLR_TWO_PI);

@@ -22,8 +22,8 @@ flr_quat flr_quat_from_axis_angle(flr_vec3 axis, double angle)
 {
     flr_vec3 n = flr_vec3_normalize(axis);
     if (flr_vec3_equal(n, flr_vec3_zero()) || !isfinite(angle)) return flr_quat_identity();
-    double s = sin(angle / 2);
-    return flr_quat_make(cos(angle / 2), s * n.x, s * n.y, s * n.z);
+    double s = flr_sin(angle / 2);
+    return flr_quat_make(flr_cos(angle / 2), s * n.x, s * n.y, s * n.z);
 }
 
 flr_quat flr_quat_from_rotation_vector(flr_vec3 r)
@@ -33,8 +33,8 @@ flr_quat flr_quat_from_rotation_vector(flr_vec3 r)
     double angle = sqrt(angle2);
 
     /* sin(a/2)/a; the next term of the series, a^4/3840, is below rounding for a < 1e-4 */
-    double s = angle < 1e-4 ? 0.5 - angle2 / 48 : sin(angle / 2) / angle;
-    return flr_quat_make(cos(angle / 2), s * r.x, s * r.y, s * r.z);
+    double s = angle < 1e-4 ? 0.5 - angle2 / 48 : flr_sin(angle / 2) / angle;
+    return flr_quat_make(flr_cos(angle / 2), s * r.x, s * r.y, s * r.z);
 }
 
 flr_vec3 flr_quat_to_rotation_vector(flr_quat q)
@@ -45,7 +45,7 @@ flr_vec3 flr_quat_to_rotation_vector(flr_quat q)
 
     /* atan2 is exact at both ends, where acos and asin are not; angle/sine tends to 2 */
     double sine = flr_vec3_length(v);
-    return flr_vec3_scale(v, sine < 1e-150 ? 2 : 2 * atan2(sine, q.w) / sine);
+    return flr_vec3_scale(v, sine < 1e-150 ? 2 : 2 * flr_atan2(sine, q.w) / sine);
 }
 
 flr_quat flr_quat_from_mat3(flr_mat3 m)
@@ -108,7 +108,7 @@ static double half_angle(flr_quat a, flr_quat b)
     flr_quat minus = flr_quat_make(a.w - b.w, a.x - b.x, a.y - b.y, a.z - b.z);
     flr_quat plus = flr_quat_make(a.w + b.w, a.x + b.x, a.y + b.y, a.z + b.z);
     double near = sqrt(flr_quat_dot(minus, minus)), far = sqrt(flr_quat_dot(plus, plus));
-    return 2 * atan2(fmin(near, far), fmax(near, far));
+    return 2 * flr_atan2(fmin(near, far), fmax(near, far));
 }
 
 flr_quat flr_quat_slerp(flr_quat a, flr_quat b, double t)
@@ -116,7 +116,7 @@ flr_quat flr_quat_slerp(flr_quat a, flr_quat b, double t)
     if (flr_quat_dot(a, b) < 0) b = scaled(b, -1);
     double angle = half_angle(a, b);
     if (angle < 1e-5) return flr_quat_nlerp(a, b, t); /* they differ by less than rounding */
-    return blend(a, sin((1 - t) * angle), b, sin(t * angle));
+    return blend(a, flr_sin((1 - t) * angle), b, flr_sin(t * angle));
 }
 
 double flr_quat_angle(flr_quat a, flr_quat b) { return 2 * half_angle(a, b); }

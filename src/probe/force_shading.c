@@ -26,7 +26,7 @@ flr_result flr_probe_make_shading(flr_probe_model *model, double crease, flr_err
         return flr_fail(error, FLR_NO_MEMORY, "not enough memory for the normals of %u triangles",
                         mesh->triangle_count);
     }
-    double least = cos(crease < 3.14 ? crease : 3.14);
+    double least = flr_cos(crease < 3.14 ? crease : 3.14);
     for (uint32_t t = 0; t < mesh->triangle_count; t++) {
         flr_vec3 own = flr_vec3_normalize(area_of(mesh, t));
         for (int c = 0; c < 3; c++) {

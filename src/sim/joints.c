@@ -46,7 +46,7 @@ bool flr_joint_moved(const flr_joint_entry *joint, const flr_part_list *start,
     const flr_vec3 axis = flr_vec3_normalize(j->axis);
     const flr_pose M = flr_pose_mul(flr_pose_inverse(A), B);
     const flr_vec3 turned = {M.q.x, M.q.y, M.q.z};
-    const double turn = 2 * atan2(flr_vec3_dot(turned, axis), M.q.w);
+    const double turn = 2 * flr_atan2(flr_vec3_dot(turned, axis), M.q.w);
     const double slide = flr_vec3_dot(axis, flr_vec3_sub(flr_pose_apply(M, j->point), j->point));
     if (j->kind != FLR_JOINT_BALL) shift(&j->turn, whole_turns(j, turn, slide));
     shift(&j->slide, slide);

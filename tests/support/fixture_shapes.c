@@ -87,8 +87,8 @@ void flr_test_shape_sphere(flr_test_shape *shape, double radius, uint32_t around
         double polar = TWO_PI / 2 * i / along;
         for (uint32_t j = 0; j < around; j++) {
             double a = TWO_PI * j / around;
-            flr_test_shape_vertex(shape, radius * sin(polar) * cos(a), radius * sin(polar) * sin(a),
-                                  -radius * cos(polar));
+            flr_test_shape_vertex(shape, radius * flr_sin(polar) * flr_cos(a), radius * flr_sin(polar) * flr_sin(a),
+                                  -radius * flr_cos(polar));
         }
     }
     uint32_t north = flr_test_shape_vertex(shape, 0, 0, radius), last = north - around;
@@ -109,8 +109,8 @@ void flr_test_shape_torus(flr_test_shape *shape, double large, double small, uin
     for (uint32_t i = 0; i < around; i++) {
         double a = TWO_PI * i / around;
         for (uint32_t j = 0; j < across; j++) {
-            double b = TWO_PI * j / across, r = large + small * cos(b);
-            flr_test_shape_vertex(shape, r * cos(a), r * sin(a), small * sin(b));
+            double b = TWO_PI * j / across, r = large + small * flr_cos(b);
+            flr_test_shape_vertex(shape, r * flr_cos(a), r * flr_sin(a), small * flr_sin(b));
         }
     }
     for (uint32_t i = 0; i < around; i++) {
@@ -129,7 +129,7 @@ void flr_test_shape_cylinder(flr_test_shape *shape, double radius, double height
     for (uint32_t i = 0; i <= along; i++) {
         for (uint32_t j = 0; j < around; j++) {
             double a = TWO_PI * j / around;
-            flr_test_shape_vertex(shape, radius * cos(a), radius * sin(a),
+            flr_test_shape_vertex(shape, radius * flr_cos(a), radius * flr_sin(a),
                                   height * i / along - height / 2);
         }
     }
@@ -153,7 +153,7 @@ void flr_test_shape_tube(flr_test_shape *shape, double inner, double outer, doub
     for (uint32_t j = 0; j < around; j++)
         for (uint32_t k = 0; k < 4; k++) {
             const double a = TWO_PI * j / around;
-            flr_test_shape_vertex(shape, radius[k] * cos(a), radius[k] * sin(a),
+            flr_test_shape_vertex(shape, radius[k] * flr_cos(a), radius[k] * flr_sin(a),
                                   k == 1 || k == 2 ? height / 2 : -height / 2);
         }
     for (uint32_t j = 0; j < around; j++)

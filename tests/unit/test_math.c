@@ -1,5 +1,9 @@
 /* feeler/math.h: group laws, exact corner cases, and the answers promised where there is none */
 #include "feeler/math.h"
+
+#include <float.h>
+
+#include "support/golden.h"
 #include "support/test.h"
 
 enum { ROUNDS = 2000 };
@@ -412,9 +416,88 @@ static void test_box_transform(void **state)
     }
 }
 
+/* ---- sine, cosine, the angle of a point ---- */
+
+static void assert_rounded(double is, long double exact)
+{
+    const double size = fabs(is), place = nextafter(size, INFINITY) - size;
+    if (!(fabsl((long double)is - exact) <= 0.5002L * place))
+        fail_msg("%.17g is not %.21Lg, rounded", is, exact);
+}
+
+/* numbers of all sizes: half of them up to 8, the others of 2^-30 to 2^19 */
+static double any_angle(flr_test_random *random)
+{
+    if (flr_test_random_below(random, 2)) return flr_test_random_range(random, -8, 8);
+    return ldexp(flr_test_random_range(random, -1, 1),
+                 (int)flr_test_random_below(random, 50) - 30);
+}
+
+static void test_angles_are_rounded(void **state)
+{
+    (void)state;
+    if (LDBL_MANT_DIG < 64) skip(); /* nothing more exact to compare with */
+    flr_test_random random = flr_test_random_begin("angles");
+    for (int i = 0; i < 10 * ROUNDS; i++) {
+        const double a = any_angle(&random), x = any_angle(&random), y = any_angle(&random);
+        assert_rounded(flr_sin(a), sinl(a));
+        assert_rounded(flr_cos(a), cosl(a));
+        assert_rounded(flr_atan2(y, x), atan2l(y, x));
+        assert_true(flr_sin(-a) == -flr_sin(a) && flr_cos(-a) == flr_cos(a));
+        assert_true(flr_atan2(-y, x) == -flr_atan2(y, x));
+    }
+    /* at multiples of pi/2 one of them is almost nothing */
+    for (int k = 1; k < 1000; k++) {
+        assert_rounded(flr_sin(k * PI), sinl(k * PI));
+        assert_rounded(flr_cos((k + 0.5) * PI), cosl((k + 0.5) * PI));
+    }
+}
+
+static void test_angles_at_the_ends(void **state)
+{
+    (void)state;
+    assert_true(flr_sin(0) == 0 && !signbit(flr_sin(0.0)) && signbit(flr_sin(-0.0)));
+    assert_true(flr_cos(0) == 1 && flr_cos(-0.0) == 1);
+    assert_true(flr_sin(DBL_TRUE_MIN) == DBL_TRUE_MIN && flr_sin(1e-300) == 1e-300);
+    assert_true(isnan(flr_sin(INFINITY)) && isnan(flr_cos(NAN)) && isnan(flr_atan2(NAN, 1)));
+    assert_near(flr_sin(1e10), sin(1e10), 1e-15);
+    assert_near(flr_cos(-1e300), cos(-1e300), 1e-15);
+    assert_true(flr_atan2(0.0, 1) == 0 && signbit(flr_atan2(-0.0, 1)));
+    assert_true(flr_atan2(0.0, -1) == PI && flr_atan2(-0.0, -1) == -PI);
+    assert_true(flr_atan2(2, 0) == PI / 2 && flr_atan2(-2, -0.0) == -PI / 2);
+    assert_true(flr_atan2(INFINITY, -INFINITY) == 3 * (PI / 4));
+    /* slim triangles, and numbers near the ends of what a double holds */
+    assert_true(flr_atan2(1e-200, 1e200) == 0 && flr_atan2(1e-30, 2) == 5e-31);
+    assert_true(flr_atan2(1e-30, -2) == PI && flr_atan2(1, -1e-30) == PI / 2);
+    assert_true(flr_atan2(1e308, 1e308) == PI / 4 && flr_atan2(1e-310, 1e-310) == PI / 4);
+    assert_true(flr_atan2(DBL_TRUE_MIN, -DBL_TRUE_MIN) == 3 * (PI / 4));
+}
+
+/* the same with every C library, compiler and machine */
+static void test_angles_have_the_same_bits(void **state)
+{
+    (void)state;
+    flr_hasher hasher = flr_hasher_begin();
+    uint64_t seed = 1;
+    for (int i = 0; i < 30 * ROUNDS; i++) {
+        double in[3];
+        for (int k = 0; k < 3; k++) {
+            seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            const double unit = ldexp((double)(seed >> 11), -52) - 1; /* -1 ... 1 */
+            in[k] = ldexp(unit, (int)(seed >> 5) % 16 - 8);
+        }
+        const double out[3] = {flr_sin(in[0]), flr_cos(in[0]), flr_atan2(in[1], in[2])};
+        flr_hasher_add(&hasher, out, sizeof out);
+    }
+    assert_true(flr_test_golden_has("math.txt", "angles", flr_hasher_end(&hasher)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_angles_are_rounded),
+        cmocka_unit_test(test_angles_at_the_ends),
+        cmocka_unit_test(test_angles_have_the_same_bits),
         cmocka_unit_test(test_vectors),
         cmocka_unit_test(test_normalize),
         cmocka_unit_test(test_matrices),

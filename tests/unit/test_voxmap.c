@@ -191,7 +191,7 @@ static void add_cone(flr_test_shape *shape, double radius, double height, uint32
              middle = flr_test_shape_vertex(shape, 0, 0, 0);
     for (uint32_t i = 0; i < around; i++) {
         double a = 2 * 3.14159265358979 * i / around;
-        flr_test_shape_vertex(shape, radius * cos(a), radius * sin(a), 0);
+        flr_test_shape_vertex(shape, radius * flr_cos(a), radius * flr_sin(a), 0);
     }
     for (uint32_t i = 0; i < around; i++) {
         uint32_t a = middle + 1 + i, b = middle + 1 + (i + 1) % around;
