@@ -106,7 +106,7 @@ void feeler_shell_points(const flr_shell *shell, flr_vec3 *points, flr_vec3 *nor
 typedef struct { const flr_fit *fit; flr_pose T_world_part; double chord; bool keep_out; ...; } flr_clash_part;
 typedef struct { const flr_clash_part *parts; uint32_t part_count; double clearance, touch; bool all; unsigned threads;
     bool (*skip)(void *context, uint32_t a, uint32_t b); void *skip_context;
-    bool (*go_on)(void *context); void *go_on_context; ...; } flr_clash_def;
+    bool (*progress)(void *context, double done); void *progress_context; ...; } flr_clash_def;
 flr_clash_def flr_default_clash_def(void);
 typedef struct { uint32_t a, b; int state; double distance, error, depth, volume, facets; flr_vec3 point[2]; flr_vec3 at; ...;
 } flr_clash_pair;

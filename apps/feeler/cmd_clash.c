@@ -308,6 +308,12 @@ static void tell(flr_cli *cli, const flr_clash_report *r, bool all)
             1e3 * r->deepest_fit);
 }
 
+static bool show_checking(void *context, double done)
+{
+    flr_progress(context, (uint64_t)(100 * done), 100, "checking");
+    return true;
+}
+
 static flr_result check(flr_cli *cli, clash_input *in, flr_error *error)
 {
     flr_clash_report *r = &in->report;
@@ -329,7 +335,8 @@ static flr_result check(flr_cli *cli, clash_input *in, flr_error *error)
     def.threads = (unsigned)in->values->threads;
     def.skip = skip;
     def.skip_context = in;
-    flr_progress(cli, 0, 1, "checking");
+    def.progress = show_checking;
+    def.progress_context = cli;
     int64_t begin = flr_clock_ns(cli->env);
     flr_result result = flr_clash_find(&def, &r->list, error);
     r->seconds = (double)(flr_clock_ns(cli->env) - begin) * 1e-9;

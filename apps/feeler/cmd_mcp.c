@@ -1,11 +1,12 @@
 /* feeler mcp: a Model Context Protocol server on standard input and output */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "mcp.h"
+#include "mcp_inbox.h"
 #include "output.h"
 
 typedef struct mcp_values {
@@ -29,59 +30,79 @@ static flr_result take_folders(flr_mcp_limits *limits, int count, char **given, 
     return FLR_OK;
 }
 
-/* Answers a line without its end, unless it is empty. */
-static bool answer(const flr_mcp *mcp, const char *line, size_t size)
+typedef struct mcp_server {
+    flr_mcp mcp;
+    flr_mcp_inbox inbox;
+    bool ended, broken; /* the input; the output */
+} mcp_server;
+
+static void send_line(void *context, const char *line)
 {
-    char *text = size ? flr_mcp_answer(mcp, line, size) : NULL;
-    const bool written =
-        !text || (fputs(text, stdout) >= 0 && putchar('\n') != EOF && fflush(stdout) == 0);
-    free(text);
-    return written;
+    mcp_server *s = context;
+    if (fputs(line, stdout) < 0 || putchar('\n') == EOF || fflush(stdout) != 0) s->broken = true;
 }
 
-/* Answers line by line until the input ends. A line that is too long is answered and skipped; the last needs no end. */
-static int serve(const flr_mcp *mcp)
+/* Reads what there is, or waits for something. Returns whether the running request was cancelled. */
+static bool read_input(mcp_server *s, const json_t *running)
 {
-    char *line = NULL;
-    size_t room = 0, size = 0;
-    bool skipping = false, written = true;
-    while (written) {
-        if (size == room) {
-            char *more = room <= FLR_MCP_MAX_LINE ? realloc(line, room ? 2 * room : 4096) : NULL;
-            if (more) {
-                line = more;
-                room = room ? 2 * room : 4096;
-            } else {
-                skipping = true; /* what is longer than a message is none */
-                size = 0;
-            }
-        }
-        ssize_t got = read(STDIN_FILENO, line + size, room - size);
-        if (got <= 0) break;
-        size += (size_t)got;
-        for (char *end; written && (end = memchr(line, '\n', size));) {
-            const size_t used = (size_t)(end - line) + 1;
-            written = answer(mcp, line, skipping ? FLR_MCP_MAX_LINE + 1 : used - 1);
-            skipping = false;
-            memmove(line, line + used, size - used);
-            size -= used;
-        }
+    char bytes[65536];
+    const ssize_t got = read(STDIN_FILENO, bytes, sizeof bytes);
+    if (got < 0 && errno == EINTR) return false;
+    if (got <= 0) {
+        s->ended = true;
+        flr_mcp_inbox_end(&s->inbox, &s->mcp);
+        return false;
     }
-    if (written && (skipping || size))
-        written = answer(mcp, line, skipping ? FLR_MCP_MAX_LINE + 1 : size);
-    free(line);
-    return written ? FLR_EXIT_OK : FLR_EXIT_FAILED;
+    return flr_mcp_inbox_add(&s->inbox, bytes, (size_t)got, running, &s->mcp);
+}
+
+/* while a tool runs */
+static void listen_or_not(mcp_server *s)
+{
+    s->mcp.client.input = s->ended || flr_mcp_inbox_is_full(&s->inbox) ? -1 : STDIN_FILENO;
+}
+
+static bool look(void *context, const json_t *id)
+{
+    mcp_server *s = context;
+    const bool cancelled = read_input(s, id);
+    listen_or_not(s);
+    return !cancelled && !s->broken;
+}
+
+/* Answers line by line until the input ends; the last needs no end. */
+static int serve(mcp_server *s)
+{
+    while (!s->broken) {
+        flr_mcp_waiting *line = flr_mcp_inbox_take(&s->inbox);
+        if (!line && s->ended) break;
+        if (!line) {
+            read_input(s, NULL);
+            continue;
+        }
+        listen_or_not(s);
+        char *answer = flr_mcp_answer(&s->mcp, line->line, line->size);
+        if (answer) send_line(s, answer);
+        free(answer);
+        free(line);
+    }
+    flr_mcp_inbox_free(&s->inbox);
+    return s->broken ? FLR_EXIT_FAILED : FLR_EXIT_OK;
 }
 
 static int run(flr_cli *cli, const void *given, int count, char **arguments)
 {
     const mcp_values *v = given;
-    flr_mcp mcp = {
-        .env = cli->env, .limits = {.seconds = v->time, .memory = v->memory}, .run = flr_mcp_run};
+    mcp_server server = {.mcp = {.env = cli->env,
+                                 .limits = {.seconds = v->time, .memory = v->memory},
+                                 .run = flr_mcp_run,
+                                 .client = {.look = look, .send = send_line}}};
+    flr_mcp_limits *limits = &server.mcp.limits;
+    server.mcp.client.context = &server;
     flr_error error;
-    flr_result result = take_folders(&mcp.limits, count, arguments, &error);
-    int code = result == FLR_OK ? serve(&mcp) : flr_fail_with(cli, FLR_EXIT_INPUT, &error);
-    for (int i = 0; i < mcp.limits.folder_count; i++) free(mcp.limits.folders[i]);
+    flr_result result = take_folders(limits, count, arguments, &error);
+    int code = result == FLR_OK ? serve(&server) : flr_fail_with(cli, FLR_EXIT_INPUT, &error);
+    for (int i = 0; i < limits->folder_count; i++) free(limits->folders[i]);
     return code;
 }
 
@@ -116,6 +137,9 @@ const flr_command flr_cmd_mcp = {
         "message on each line, so that assistants and scripts can ask about assemblies: "
         "open_assembly, clashes, clash_report, removal_path, check_mesh, picture, "
         "recording_report.\n\n"
+        "While a tool runs, a client that asked for it hears of the progress, and can cancel the "
+        "call."
+        "\n\n"
         "Tools read files of the given folders only; file names count from the first of them. Each "
         "call runs in a process of its own, which the system keeps from other files where it can "
         "(Linux with landlock), with the limits of time and memory. Nothing is written but the "

@@ -28,6 +28,8 @@ const flr_option flr_common_options[] = {
                .letter = 'q'),
     FLR_SWITCH(COMMON(verbose), "verbose",
                "say on standard error when each step began, and what all took", .letter = 'v'),
+    FLR_SWITCH(COMMON(progress), "progress",
+               "progress as lines of JSON on standard error, for programs"),
     FLR_SWITCH(COMMON(help), "help", "show this help", .letter = 'h'),
     FLR_SWITCH(COMMON(version), "version", "show the version of feeler"),
     {.name = NULL},
@@ -96,7 +98,8 @@ static int run_command(flr_cli *cli, const flr_command *command, int argc, char 
         const flr_common *common = (const flr_common *)values;
         cli->quiet = common->quiet;
         cli->verbose = common->verbose;
-        cli->progress = cli->progress && !common->quiet;
+        cli->progress_lines = common->progress && !common->quiet;
+        cli->progress = cli->progress && !common->quiet && !common->progress;
         if (common->help) {
             flr_help_command(cli, command);
             code = FLR_EXIT_OK;

@@ -73,7 +73,7 @@ typedef struct flr_option {
 
 /* Every values struct begins with these; see flr_common_options. */
 typedef struct flr_common {
-    bool json, quiet, verbose, help, version;
+    bool json, quiet, verbose, progress, help, version;
 } flr_common;
 
 /* What an argument that is not an option can be, for completion. */
@@ -103,6 +103,7 @@ typedef struct flr_cli {
     int64_t start_ns;            /* when it began */
     bool colour_out, colour_err; /* escape codes are allowed there */
     bool progress;               /* stderr is a terminal and not quiet */
+    bool progress_lines;         /* progress as JSON, for programs */
     int columns;                 /* width of the terminal that stdout is; 0: it is none */
 } flr_cli;
 

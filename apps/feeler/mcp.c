@@ -129,14 +129,47 @@ static bool failed(const flr_mcp_outcome *outcome)
     return is;
 }
 
-static json_t *call_tool(const flr_mcp *mcp, const char *name, const json_t *arguments)
+/* The progress of steps that count anew becomes one number that grows: items that are done, and one for each step that has
+ * begun. */
+void flr_mcp_tell(flr_mcp_watch *w, const char *line, size_t size)
+{
+    json_t *now = w->token ? json_loadb(line, size, 0, NULL) : NULL;
+    const char *step = json_string_value(json_object_get(now, "step"));
+    const double done = json_number_value(json_object_get(now, "done")),
+                 total = json_number_value(json_object_get(now, "total"));
+    if (step) {
+        if (done < w->done || total != w->total)
+            w->before += (w->total > w->done ? w->total : w->done) + 1;
+        w->done = done, w->total = total;
+        if (w->before + done > w->told) {
+            json_t *note = flr_json_object(), *params = flr_json_object();
+            w->told = w->before + done;
+            flr_json_set(params, "progressToken", json_deep_copy(w->token));
+            flr_json_set(params, "progress", json_real(w->told));
+            if (total > 0) flr_json_set(params, "total", json_real(w->before + total));
+            flr_json_set(params, "message", json_string(step));
+            flr_json_set(note, "jsonrpc", json_string("2.0"));
+            flr_json_set(note, "method", json_string("notifications/progress"));
+            flr_json_set(note, "params", params);
+            char *text = write_line(note);
+            if (text) w->client->send(w->client->context, text);
+            free(text);
+        }
+    }
+    json_decref(now);
+}
+
+/* NULL: the client does not want the result any more. */
+static json_t *call_tool(flr_mcp *mcp, const json_t *id, const json_t *token, const char *name,
+                         const json_t *arguments)
 {
     flr_mcp_call call;
     flr_mcp_outcome outcome = {0};
+    flr_mcp_watch watch = {.client = &mcp->client, .id = id, .token = token};
     flr_error error;
     json_t *result = flr_json_object(), *content = flr_json_array();
     flr_result done = flr_mcp_prepare(mcp, name, arguments, &call, &error);
-    if (done == FLR_OK) done = mcp->run(&mcp->limits, &call, &outcome, &error);
+    if (done == FLR_OK) done = mcp->run(&mcp->limits, &call, &watch, &outcome, &error);
     if (done == FLR_OK) {
         add_text(content, outcome.output ? outcome.output : "", outcome.size);
         if (outcome.cut) {
@@ -151,12 +184,14 @@ static json_t *call_tool(const flr_mcp *mcp, const char *name, const json_t *arg
     flr_json_set(result, "isError", json_boolean(done != FLR_OK || failed(&outcome)));
     flr_mcp_outcome_free(&outcome);
     flr_mcp_call_free(&call);
-    return result;
+    if (done != FLR_CANCELLED) return result;
+    json_decref(result);
+    return NULL;
 }
 
 /* ---- a message ---- */
 
-static char *answer_call(const flr_mcp *mcp, const json_t *id, const json_t *params)
+static char *answer_call(flr_mcp *mcp, const json_t *id, const json_t *params)
 {
     const char *name = json_string_value(json_object_get(params, "name"));
     const json_t *arguments = json_object_get(params, "arguments");
@@ -170,10 +205,13 @@ static char *answer_call(const flr_mcp *mcp, const json_t *id, const json_t *par
         !strcmp(json_string_value(json_object_get(tool, "name")), name);
     json_decref(list);
     if (!known) return refuse(id, BAD_PARAMS, "there is no such tool; tools/list names them");
-    return answer(id, call_tool(mcp, name, arguments));
+    const json_t *token = json_object_get(json_object_get(params, "_meta"), "progressToken");
+    if (!json_is_string(token) && !json_is_integer(token)) token = NULL;
+    json_t *result = call_tool(mcp, id, token, name, arguments);
+    return result ? answer(id, result) : NULL;
 }
 
-static char *answer_request(const flr_mcp *mcp, const json_t *request)
+static char *answer_request(flr_mcp *mcp, const json_t *request)
 {
     const json_t *id = json_object_get(request, "id");
     const char *method = json_string_value(json_object_get(request, "method"));
@@ -200,7 +238,7 @@ static char *answer_request(const flr_mcp *mcp, const json_t *request)
     return refuse(id, NO_METHOD, "feeler does not know this method");
 }
 
-char *flr_mcp_answer(const flr_mcp *mcp, const char *line, size_t size)
+char *flr_mcp_answer(flr_mcp *mcp, const char *line, size_t size)
 {
     json_error_t why;
     if (size > FLR_MCP_MAX_LINE)

@@ -1,5 +1,6 @@
 /* the tools of the Model Context Protocol server: commands with some of their options */
 #include <dirent.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include "files.h"
 #include "mcp.h"
 #include "output.h"
+#include "scene/robot.h"
 #include "scene/scene.h"
 
 typedef struct mcp_tool {
@@ -20,7 +22,7 @@ typedef struct mcp_tool {
     const char *const *options; /* of the command, NULL-ended */
     const char *writes;         /* option with the file that it writes; NULL: none */
     const char *ending, *mime;  /* of that file */
-    bool json;                  /* prints JSON */
+    bool robots;                /* takes robots, too */
 } mcp_tool;
 
 static const char *const info_options[] = {"unit", "tolerant", "density", NULL};
@@ -36,26 +38,27 @@ static const mcp_tool tools[] = {
     {"open_assembly", &flr_cmd_info,
      "Opens an assembly, scene or mesh and tells what it is: parts, placements, sizes, joints, "
      "mass, gaps below 1 mm.",
-     "a scene (.json), CAD assembly (STEP, glTF ...), mesh (STL, OBJ, PLY) or robot (URDF)",
-     info_options, .json = true},
+     "a scene (.json), CAD assembly (STEP, glTF ...), robot (URDF, MJCF) or mesh (STL, OBJ, PLY)",
+     info_options, .robots = true},
     {"clashes", &flr_cmd_clash,
      "Checks every pair of parts of an assembly for overlap, contact and clearance, exactly, worst "
      "first. With clearance it "
      "lists pairs that are nearer, with their distances; with all also pairs that are fine.",
-     "a scene (.json) or CAD assembly", clash_options, .json = true},
+     "a scene (.json), CAD assembly or robot", clash_options, .robots = true},
     {"clash_report", &flr_cmd_clash, "The same as a page (HTML) with pictures of every clash.",
-     "a scene (.json) or CAD assembly", clash_options, "html", ".html", "text/html", true},
+     "a scene (.json), CAD assembly or robot", clash_options, "html", ".html", "text/html", true},
     {"removal_path", &flr_cmd_plan,
      "Finds a path on which a part comes out of its assembly, checked exactly, or the parts that "
      "block it.",
-     "a scene (.json)", plan_options, "out", ".txt", "text/plain", true},
+     "a scene (.json), CAD assembly or robot", plan_options, "out", ".txt", "text/plain", true},
     {"check_mesh", &flr_cmd_check, "Tells what is wrong with a mesh, and whether it matters.",
-     "a mesh or scene", check_options, .json = true},
-    {"picture", &flr_cmd_info, "A picture (PNG) of a mesh, an assembly or a scene.",
-     "a scene (.json), CAD assembly or mesh", picture_options, "png", ".png", "image/png", true},
+     "a mesh or scene", check_options, .robots = true},
+    {"picture", &flr_cmd_info, "A picture (PNG) of a mesh, an assembly, a robot or a scene.",
+     "a scene (.json), CAD assembly, robot or mesh", picture_options, "png", ".png", "image/png",
+     true},
     {"recording_report", &flr_cmd_report,
      "A page (HTML) about a recording: path, clearance, forces, times; and the verdict as JSON.",
-     "a recording (.mcap)", report_options, "out", ".html", "text/html", true},
+     "a recording (.mcap)", report_options, "out", ".html", "text/html", false},
 };
 enum { TOOLS = sizeof tools / sizeof *tools };
 
@@ -191,20 +194,25 @@ static flr_result check_scene(const flr_mcp *mcp, const char *path, flr_error *e
 /* ---- command lines ---- */
 
 /* with what a command left in it that was stopped */
-static void remove_folder(const char *path)
+static void remove_folder(int in, const char *path, int depth)
 {
-    DIR *folder = opendir(path);
+    const int opened = openat(in, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    DIR *folder = opened < 0 ? NULL : fdopendir(opened);
     for (struct dirent *entry; folder && (entry = readdir(folder));)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            unlinkat(dirfd(folder), entry->d_name, 0);
-    if (folder) closedir(folder);
-    rmdir(path);
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+            unlinkat(opened, entry->d_name, 0) != 0 && depth > 0)
+            remove_folder(opened, entry->d_name, depth - 1);
+    if (folder)
+        closedir(folder);
+    else if (opened >= 0)
+        close(opened);
+    unlinkat(in, path, AT_REMOVEDIR);
 }
 
 void flr_mcp_call_free(flr_mcp_call *call)
 {
     for (int i = 0; i < call->text_count; i++) free(call->texts[i]);
-    if (call->folder[0]) remove_folder(call->folder);
+    if (call->folder[0]) remove_folder(AT_FDCWD, call->folder, 4);
     *call = (flr_mcp_call){0};
 }
 
@@ -282,21 +290,49 @@ static flr_result add_options(const mcp_tool *t, const json_t *arguments, flr_mc
     return FLR_OK;
 }
 
+static flr_result make_folder(flr_mcp_call *call, flr_error *error)
+{
+    const char *base = getenv("TMPDIR");
+    snprintf(call->folder, sizeof call->folder, "%s/feeler-mcp-XXXXXX",
+             base && base[0] == '/' && strlen(base) < 40 ? base : "/tmp");
+    if (mkdtemp(call->folder)) return FLR_OK;
+    call->folder[0] = 0;
+    return flr_fail(error, FLR_IO, "a temporary folder could not be made");
+}
+
 static flr_result add_output(const mcp_tool *t, flr_mcp_call *call, flr_error *error)
 {
     char *text = NULL;
     if (!t->writes) return FLR_OK;
-    const char *base = getenv("TMPDIR");
-    snprintf(call->folder, sizeof call->folder, "%s/feeler-mcp-XXXXXX",
-             base && base[0] == '/' && strlen(base) < 40 ? base : "/tmp");
-    if (!mkdtemp(call->folder)) {
-        call->folder[0] = 0;
-        return flr_fail(error, FLR_IO, "a temporary folder could not be made");
-    }
     snprintf(call->file, sizeof call->file, "%s/out%s", call->folder, t->ending);
     call->mime = t->mime;
     if (asprintf(&text, "--%s=%s", t->writes, call->file) < 0) text = NULL;
     return push_text(call, text) ? FLR_OK : flr_fail(error, FLR_NO_MEMORY, "out of memory");
+}
+
+/* A robot's scene is made first, in the temporary folder, and takes the place of `*path`. */
+static flr_result add_import(flr_mcp_call *call, char **path, flr_error *error)
+{
+    /* it names meshes, which only the system can refuse */
+    if (!flr_mcp_confines())
+        return flr_fail(error, FLR_UNSUPPORTED,
+                        "robots need a system with landlock (Linux 5.13); make a scene of this one "
+                        "with feeler scene, and open that");
+    char *out = NULL, *scene = NULL;
+    const char *name = strrchr(*path, '/') + 1;
+    const int length = (int)(strrchr(name, '.') - name);
+    if (asprintf(&scene, "%s/%.*s.json", call->folder, length, name) < 0) scene = NULL;
+    if (!scene || asprintf(&out, "--out=%s", scene) < 0) out = NULL;
+    if (!scene || !out) {
+        free(scene);
+        return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    }
+    const char *const import[] = {"scene", out, "--progress", "--json", "--", *path, NULL};
+    memcpy(call->import, import, sizeof import);
+    call->texts[call->text_count++] = out;
+    call->texts[call->text_count++] = *path;
+    *path = scene;
+    return FLR_OK;
 }
 
 flr_result flr_mcp_prepare(const flr_mcp *mcp, const char *name, const json_t *arguments,
@@ -313,15 +349,18 @@ flr_result flr_mcp_prepare(const flr_mcp *mcp, const char *name, const json_t *a
     char *path = NULL;
     flr_result result = resolve(mcp, given, &path, error);
     if (result == FLR_OK && flr_is_scene(path)) result = check_scene(mcp, path, error);
+    const bool robot = result == FLR_OK && t->robots && flr_robot_recognize(mcp->env, path);
     call->arguments[call->count++] = t->command->name;
+    if (result == FLR_OK) result = make_folder(call, error);
+    if (result == FLR_OK && robot) result = add_import(call, &path, error);
     if (result == FLR_OK) result = add_options(t, arguments, call, error);
     if (result == FLR_OK) result = add_output(t, call, error);
     if (result != FLR_OK) {
         free(path);
         return result;
     }
-    call->arguments[call->count++] = "--quiet";
-    if (t->json) call->arguments[call->count++] = "--json";
+    call->arguments[call->count++] = "--progress";
+    call->arguments[call->count++] = "--json";
     call->arguments[call->count++] = "--";
     return push_text(call, path) ? FLR_OK : flr_fail(error, FLR_NO_MEMORY, "out of memory");
 }

@@ -208,15 +208,34 @@ void flr_tell_cost(flr_cli *cli)
     tell_step(cli, label);
 }
 
+/* for programs: at most ten lines in a second */
+static void tell_program(flr_cli *cli, uint64_t done, uint64_t total, const char *label)
+{
+    enum { EVERY_NS = 100000000 };
+    static int64_t next;
+    const int64_t now = flr_clock_ns(cli->env);
+    if (now < next) return;
+    next = now + EVERY_NS;
+    json_t *line = flr_json_object();
+    flr_json_set(line, "step", flr_json_text(label));
+    flr_json_set(line, "done", flr_json_count(done));
+    if (total) flr_json_set(line, "total", flr_json_count(total));
+    char *text = json_dumps(line, JSON_COMPACT | JSON_ENSURE_ASCII);
+    if (text) fprintf(stderr, "%s\n", text);
+    free(text);
+    json_decref(line);
+}
+
 void flr_progress(flr_cli *cli, uint64_t done, uint64_t total, const char *format, ...)
 {
-    if (!cli->progress && !cli->verbose) return;
+    if (!cli->progress && !cli->progress_lines && !cli->verbose) return;
     char label[256], safe[FLR_SAFE_SIZE], bar[21];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(label, sizeof label, format, arguments);
     va_end(arguments);
     if (cli->verbose) tell_step(cli, label);
+    if (cli->progress_lines) tell_program(cli, done, total, label);
     if (!cli->progress) return;
 
     size_t full = total ? (size_t)(20 * done / total) : 0;

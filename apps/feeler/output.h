@@ -71,7 +71,7 @@ int flr_exit_of_input(flr_result code);
  * `exit_code`. */
 int flr_finish_stdout(flr_cli *cli, int exit_code);
 
-/* ---- progress: one line on stderr, only on a terminal ---- */
+/* ---- progress: one line on stderr, only on a terminal; with --progress JSON, one line at a time ---- */
 
 void flr_progress(flr_cli *cli, uint64_t done, uint64_t total, const char *format, ...)
     FLR_PRINTF(4, 5);

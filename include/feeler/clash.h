@@ -56,9 +56,9 @@ typedef struct flr_clash_def {
     /* May a pair be left out? a < b. Called from one thread. May be NULL. */
     bool (*skip)(void *context, uint32_t a, uint32_t b);
     void *skip_context;
-    /* Called before each pair that is measured, from several threads; false: stop with FLR_CANCELLED. May be NULL. */
-    bool (*go_on)(void *context);
-    void *go_on_context;
+    /* Called now and then with 0 … 1, from the calling thread; false: stop with FLR_CANCELLED. May be NULL. */
+    bool (*progress)(void *context, double done);
+    void *progress_context;
 } flr_clash_def;
 
 FLR_API flr_clash_def flr_default_clash_def(void);

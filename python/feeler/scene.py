@@ -251,7 +251,7 @@ def clash(source: Union[Source, Scene], *, clearance: float = 0.0, touch: float 
     definition.parts, definition.part_count = listed, len(parts)
     definition.clearance, definition.touch, definition.all, definition.threads = clearance, touch, all, threads
     definition.skip, definition.skip_context = lib.feeler_skip, skipping
-    definition.go_on, definition.go_on_context = lib.feeler_go_on, watch.handle
+    definition.progress, definition.progress_context = lib.feeler_progress, watch.handle
     error, found = ffi.new("flr_error *"), ffi.new("flr_clash_list *")
     watch.check(lib.flr_clash_find(definition, found, error), error)
     made = [

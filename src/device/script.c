@@ -100,7 +100,8 @@ static flr_pose wedge_at(const flr_script *s, double t)
     double in_cycle = fmod(t, 4);
     double push = ease(in_cycle / 1.5) - ease(in_cycle - 3);
     double hold = ease(2 * (in_cycle - 1.5)) - ease(2 * (in_cycle - 2.5));
-    double swing = hold * flr_sin(6 * FLR_PI * in_cycle), sway = hold * flr_sin(5 * FLR_PI * in_cycle);
+    double swing = hold * flr_sin(6 * FLR_PI * in_cycle),
+           sway = hold * flr_sin(5 * FLR_PI * in_cycle);
     flr_vec3 way = flr_vec3_scale(s->along, s->def.reach * push);
     way = flr_vec3_add_scaled(way, 0.1 * s->def.reach * sway, s->left);
     flr_vec3 turn = flr_vec3_scale(s->forward, s->def.turn * swing);

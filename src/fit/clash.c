@@ -302,6 +302,7 @@ static bool one_in_other(const flr_fit *a, const flr_fit *b, flr_pose T_a_b)
 typedef struct clash_job {
     const flr_clash_def *def;
     flr_clash_pair *pairs;
+    size_t pair_count;
     flr_fit_contact *contacts; /* [workers][CLASH_CONTACTS] */
 } clash_job;
 
@@ -314,7 +315,10 @@ static flr_result measure(void *context, size_t piece, unsigned worker)
     flr_pose T_a_b = flr_pose_mul(flr_pose_inverse(one->T_world_part), other->T_world_part);
     flr_fit_pair *query;
     flr_error error;
-    if (j->def->go_on && !j->def->go_on(j->def->go_on_context)) return FLR_CANCELLED;
+    /* the calling thread is worker 0 */
+    if (worker == 0 && j->def->progress &&
+        !j->def->progress(j->def->progress_context, (double)piece / (double)j->pair_count))
+        return FLR_CANCELLED;
     flr_result result = flr_fit_pair_create(one->fit, other->fit, &query, &error);
     if (result != FLR_OK) return result;
     flr_fit_params params = flr_default_fit_params();
@@ -352,6 +356,7 @@ flr_result flr_clash_find(const flr_clash_def *def, flr_clash_list *list, flr_er
         malloc(flr_parallel_threads(def->threads) * CLASH_CONTACTS * sizeof *job.contacts);
     if (!job.contacts) result = FLR_NO_MEMORY;
     job.pairs = c.pairs;
+    job.pair_count = c.count;
     if (result == FLR_OK) result = flr_parallel_for(def->threads, c.count, measure, &job);
     free(job.contacts);
     if (result == FLR_OK) result = flr_clash_explain(def, c.pairs, c.count);

@@ -79,10 +79,9 @@ static wide cosine_of(wide r)
     const double z = x.high;
     const double rest =
         -1.0 / 3628800 +
-        z * (1.0 / 479001600 +
-             z * (-1.0 / 87178291200 +
-                  z * (1.0 / 20922789888000 +
-                       z * (-1.0 / 6402373705728000 + z / 2432902008176640000.0))));
+        z * (1.0 / 479001600 + z * (-1.0 / 87178291200 +
+                                    z * (1.0 / 20922789888000 + z * (-1.0 / 6402373705728000 +
+                                                                     z / 2432902008176640000.0))));
     wide s = sum(eighth, (wide){z * rest, 0});
     s = sum(sixth, product(x, s));
     s = sum(fourth, product(x, s));

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #ifndef MADV_POPULATE_READ /* C libraries before Linux 5.14, musl 1.2.3 among them */
-#define MADV_POPULATE_READ 22
+#define MADV_POPULATE_READ  22
 #define MADV_POPULATE_WRITE 23
 #endif
 

@@ -71,7 +71,7 @@ static bool go_on(void *context)
     return !atomic_load(&c->job.cancelled);
 }
 
-static bool building(void *context, double done)
+static bool goes_on(void *context, double done)
 {
     (void)done;
     return go_on(context);
@@ -104,7 +104,7 @@ static flr_result prepare(clash_check *c, flr_error *error)
         c->fits[i].T_world_part = entry->T_start;
         c->fits[i].keep_out = entry->use == FLR_PART_USE_KEEP_OUT;
         c->fits[i].chord = entry->chord;
-        result = flr_mesh_asset_fit_shown(entry->shape->mesh, c->env, &c->cache, building, c,
+        result = flr_mesh_asset_fit_shown(entry->shape->mesh, c->env, &c->cache, goes_on, c,
                                           &c->fits[i].fit, error);
     }
     return result;
@@ -234,8 +234,8 @@ static flr_clash_def clash_def(clash_check *c)
     def.part_count = c->parts.count;
     def.clearance = c->clearance;
     def.threads = c->threads;
-    def.go_on = go_on;
-    def.go_on_context = c;
+    def.progress = goes_on;
+    def.progress_context = c;
     return def;
 }
 

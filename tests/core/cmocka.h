@@ -31,16 +31,16 @@ enum { CMOCKA_FAILED = 1, CMOCKA_SKIPPED = 2 };
     do {                                                                                           \
         if (!(a)) fail_msg("not true: %s", #a);                                                    \
     } while (0)
-#define assert_false(a)              assert_true(!(a))
-#define assert_null(a)               assert_true((a) == NULL)
-#define assert_non_null(a)           assert_true((a) != NULL)
-#define assert_int_equal(a, b)       assert_true((long long)(a) == (long long)(b))
-#define assert_int_not_equal(a, b)   assert_true((long long)(a) != (long long)(b))
-#define assert_ptr_equal(a, b)       assert_true((const void *)(a) == (const void *)(b))
-#define assert_ptr_not_equal(a, b)   assert_true((const void *)(a) != (const void *)(b))
-#define assert_string_equal(a, b)    assert_true(strcmp((a), (b)) == 0)
+#define assert_false(a)               assert_true(!(a))
+#define assert_null(a)                assert_true((a) == NULL)
+#define assert_non_null(a)            assert_true((a) != NULL)
+#define assert_int_equal(a, b)        assert_true((long long)(a) == (long long)(b))
+#define assert_int_not_equal(a, b)    assert_true((long long)(a) != (long long)(b))
+#define assert_ptr_equal(a, b)        assert_true((const void *)(a) == (const void *)(b))
+#define assert_ptr_not_equal(a, b)    assert_true((const void *)(a) != (const void *)(b))
+#define assert_string_equal(a, b)     assert_true(strcmp((a), (b)) == 0)
 #define assert_string_not_equal(a, b) assert_true(strcmp((a), (b)) != 0)
-#define assert_memory_equal(a, b, n) assert_true(memcmp((a), (b), (n)) == 0)
+#define assert_memory_equal(a, b, n)  assert_true(memcmp((a), (b), (n)) == 0)
 #define assert_in_range(a, low, high)                                                              \
     assert_true((unsigned long long)(a) >= (low) && (unsigned long long)(a) <= (high))
 

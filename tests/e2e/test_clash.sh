@@ -21,6 +21,13 @@ expect 0 feeler scene ball/ball.stl --out single.json
 tells '1 part, 1 of them can be picked up'
 expect 0 feeler info pair.json
 
+# ---- progress for programs ----
+expect 1 feeler clash pair.json --json --progress --clearance 1mm
+json '.parts == 2'
+if jq -es 'length > 0 and all(.step and .done >= 0)' "$scratch/err" >/dev/null; then pass; else fail "progress: $(cat "$scratch/err")"; fi
+expect 1 feeler clash pair.json --json --progress --quiet --clearance 1mm
+silent_err
+
 # ---- clashes: two cubes that share a slab of 1 mm ----
 cube() { # NAME X: a cube of 10 mm from X on
   local a=$2 b=$(($2 + 10)) f v=() i

@@ -28,6 +28,22 @@ const denied = await call("open_assembly", { file: "/etc/passwd" });
 hold("other files are denied", denied.isError && denied.content[0].text.includes("no such file"));
 const info = await call("open_assembly", { file: "scene.json" });
 hold("an assembly is opened", JSON.parse(info.content[0].text).files[0].parts.length === 2);
+const step = await call("open_assembly", { file: "arm.urdf" });
+hold("a robot is opened, or the system cannot confine it",
+  step.isError ? step.content[0].text.includes("landlock") : JSON.parse(step.content[0].text).files[0].joints.length === 1);
+// a search that would take an hour: its progress is heard, then it is given up, and the server goes on
+const stop = new AbortController(), heard = [];
+let gone = "";
+const search = client.callTool({ name: "removal_path", arguments: { file: "closed.json", time: 3600 } }, undefined, {
+  signal: stop.signal,
+  onprogress: (now) => { heard.push(now); stop.abort("enough"); },
+});
+try { await search; } catch (error) { gone = String(error); }
+hold("progress is heard", heard.length >= 1 && heard[0].progress > 0 && heard[0].message.length > 0);
+hold("a call is cancelled", gone.includes("enough"));
+await client.ping();
+const after = await call("check_mesh", { file: "ball.stl" });
+hold("the server goes on", JSON.parse(after.content[0].text).files[0].triangles > 0);
 let refused = false;
 try { await call("no_such_tool", {}); } catch (error) { refused = error.code === -32602; }
 hold("unknown tools are refused", refused);

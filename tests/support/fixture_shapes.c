@@ -87,8 +87,8 @@ void flr_test_shape_sphere(flr_test_shape *shape, double radius, uint32_t around
         double polar = TWO_PI / 2 * i / along;
         for (uint32_t j = 0; j < around; j++) {
             double a = TWO_PI * j / around;
-            flr_test_shape_vertex(shape, radius * flr_sin(polar) * flr_cos(a), radius * flr_sin(polar) * flr_sin(a),
-                                  -radius * flr_cos(polar));
+            flr_test_shape_vertex(shape, radius * flr_sin(polar) * flr_cos(a),
+                                  radius * flr_sin(polar) * flr_sin(a), -radius * flr_cos(polar));
         }
     }
     uint32_t north = flr_test_shape_vertex(shape, 0, 0, radius), last = north - around;

@@ -25,7 +25,8 @@ uint64_t flr_test_allocations(flr_test_body body, void *context)
     return flr_fail_alloc_asked();
 }
 
-#if defined FLR_SANITIZED || defined FLR_TEST_CORE /* with a static C library there is no next function to ask */
+#if defined FLR_SANITIZED ||                                                                       \
+    defined FLR_TEST_CORE /* with a static C library there is no next function to ask */
 
 uint64_t flr_test_locks(flr_test_body body, void *context) { return body(context) > 0 ? 0 : 1; }
 int flr_test_alone(flr_test_body body, void *context, const int *allowed)

@@ -429,8 +429,7 @@ static void assert_rounded(double is, long double exact)
 static double any_angle(flr_test_random *random)
 {
     if (flr_test_random_below(random, 2)) return flr_test_random_range(random, -8, 8);
-    return ldexp(flr_test_random_range(random, -1, 1),
-                 (int)flr_test_random_below(random, 50) - 30);
+    return ldexp(flr_test_random_range(random, -1, 1), (int)flr_test_random_below(random, 50) - 30);
 }
 
 static void test_angles_are_rounded(void **state)

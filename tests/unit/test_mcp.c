@@ -1,5 +1,5 @@
 /* messages of the Model Context Protocol: requests, schemas, folders */
-#include "mcp.h"
+#include "mcp_inbox.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,12 +10,39 @@
 
 static char seen[2048]; /* the last command line */
 
+static char sent[4096];  /* lines that the client got while a tool ran */
+static const char *told; /* what the process tells of its progress */
+static bool cancelled;   /* what the client sent */
+
+/* stands for a client */
+static bool look(void *context, const json_t *id)
+{
+    (void)context, (void)id;
+    return !cancelled;
+}
+
+static void send_line(void *context, const char *line)
+{
+    (void)context;
+    strcat(sent, line);
+    strcat(sent, "\n");
+}
+
 /* stands for a process: prints its command line */
 static flr_result pretend(const flr_mcp_limits *limits, const flr_mcp_call *call,
-                          flr_mcp_outcome *outcome, flr_error *error)
+                          flr_mcp_watch *watch, flr_mcp_outcome *outcome, flr_error *error)
 {
-    (void)limits, (void)error;
-    seen[0] = 0;
+    (void)limits;
+    seen[0] = sent[0] = 0;
+    *outcome = (flr_mcp_outcome){0};
+    for (const char *line = told; line && *line; line += strcspn(line, "\n") + 1)
+        flr_mcp_tell(watch, line, strcspn(line, "\n"));
+    if (!watch->client->look(watch->client->context, watch->id))
+        return flr_fail(error, FLR_CANCELLED, "cancelled");
+    for (int i = 0; call->import[0] && call->import[i]; i++) {
+        strcat(seen, call->import[i]);
+        strcat(seen, " ");
+    }
     for (int i = 0; i < call->count; i++) {
         strcat(seen, call->arguments[i]);
         strcat(seen, " ");
@@ -58,8 +85,12 @@ static void begin(site *s)
     free(part);
     write_text(s->scene, "{\"feeler\": 1, \"name\": \"s\", \"parts\": [{\"name\": \"p\", \"file\": "
                          "\"part.stl\"}]}");
-    s->mcp = (flr_mcp){
-        .env = flr_env_real(), .limits = {.seconds = 1, .memory = 1 << 20}, .run = pretend};
+    told = NULL;
+    cancelled = false;
+    s->mcp = (flr_mcp){.env = flr_env_real(),
+                       .limits = {.seconds = 1, .memory = 1 << 20},
+                       .run = pretend,
+                       .client = {.input = -1, .look = look, .send = send_line}};
     s->mcp.limits.folders[s->mcp.limits.folder_count++] = realpath(s->inside, NULL);
 }
 
@@ -72,7 +103,7 @@ static void end(site *s)
     flr_test_folder_remove(s->folder);
 }
 
-static json_t *ask(const site *s, const char *request)
+static json_t *ask(site *s, const char *request)
 {
     char *line = flr_mcp_answer(&s->mcp, request, strlen(request));
     assert_non_null(line);
@@ -83,7 +114,7 @@ static json_t *ask(const site *s, const char *request)
     return answer;
 }
 
-static json_t *call(const site *s, const char *tool, const char *arguments)
+static json_t *call(site *s, const char *tool, const char *arguments)
 {
     char request[4096];
     snprintf(request, sizeof request,
@@ -178,7 +209,7 @@ static void arguments_become_a_command_line(void **state)
         call(&s, "clashes",
              "{\"file\":\"scene.json\",\"clearance\":\"1mm\",\"all\":true,\"apart\":false}");
     assert_true(json_is_false(json_object_get(r, "isError")));
-    assert_non_null(strstr(seen, "clash --clearance=1mm --all --quiet --json -- /"));
+    assert_non_null(strstr(seen, "clash --clearance=1mm --all --progress --json -- /"));
     json_decref(r);
     r = call(&s, "picture", "{\"file\":\"part.stl\"}");
     const json_t *image = json_array_get(json_object_get(r, "content"), 1);
@@ -239,6 +270,127 @@ static void only_the_folders_are_read(void **state)
     end(&s);
 }
 
+static void progress_grows(void **state)
+{
+    (void)state;
+    site s;
+    begin(&s);
+    const char *with_token =
+        "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":{\"name\":\"clashes\","
+        "\"arguments\":{\"file\":\"scene.json\"},\"_meta\":{\"progressToken\":\"t\"}}}";
+    /* steps count anew; the same count twice, and what is no progress, is not told */
+    told = "{\"step\":\"reading\",\"done\":0,\"total\":2}\n{\"step\":\"reading\",\"done\":0,"
+           "\"total\":2}\n"
+           "{\"step\":\"reading\",\"done\":1,\"total\":2}\nfeeler: a note\n{}\n[\n"
+           "{\"step\":\"checking\",\"done\":0,\"total\":100}\n{\"step\":\"frames\",\"done\":9}\n";
+    json_decref(ask(&s, with_token));
+    double last = 0;
+    int lines = 0;
+    static const char *const steps[] = {"reading", "reading", "checking", "frames"};
+    for (const char *line = sent; *line; line += strcspn(line, "\n") + 1, lines++) {
+        json_t *note = json_loadb(line, strcspn(line, "\n"), 0, NULL);
+        const json_t *params = json_object_get(note, "params");
+        assert_string_equal(json_string_value(json_object_get(note, "method")),
+                            "notifications/progress");
+        assert_null(json_object_get(note, "id"));
+        assert_string_equal(json_string_value(json_object_get(params, "progressToken")), "t");
+        assert_string_equal(json_string_value(json_object_get(params, "message")), steps[lines]);
+        const double progress = json_number_value(json_object_get(params, "progress"));
+        const json_t *total = json_object_get(params, "total");
+        assert_gt(progress, last);
+        if (total) assert_ge(json_number_value(total), progress);
+        assert_true(!total == (lines == 3));
+        last = progress;
+        json_decref(note);
+    }
+    assert_int_equal(lines, 4);
+    /* nobody asked */
+    json_decref(call(&s, "clashes", "{\"file\":\"scene.json\"}"));
+    assert_string_equal(sent, "");
+    end(&s);
+}
+
+static void calls_are_cancelled(void **state)
+{
+    (void)state;
+    site s;
+    begin(&s);
+    const char *const request =
+        "{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"tools/call\",\"params\":{"
+        "\"name\":\"clashes\",\"arguments\":{\"file\":\"scene.json\"}}}";
+    cancelled = true;
+    assert_null(flr_mcp_answer(&s.mcp, request, strlen(request)));
+    end(&s);
+}
+
+#define CANCEL(id)                                                                                 \
+    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":" id    \
+    "}}\n"
+#define LIST(id) "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"tools/list\"}\n"
+
+static void lines_wait_and_are_cancelled(void **state)
+{
+    (void)state;
+    site s;
+    begin(&s);
+    flr_mcp_inbox inbox = {0};
+    json_t *running = json_string("a");
+    sent[0] = 0;
+    /* in pieces of one byte: lines are put together, a ping is answered at once, and one that waits is cancelled */
+    const char text[] =
+        LIST("1") LIST("2") "\n{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"ping\"}\n" CANCEL("1")
+            CANCEL("\"1\"") CANCEL("8") "nonsense\n" LIST("\"a\"");
+    for (size_t i = 0; i + 1 < sizeof text; i++)
+        assert_false(flr_mcp_inbox_add(&inbox, text + i, 1, running, &s.mcp));
+    assert_non_null(strstr(sent, "\"id\":3"));
+    /* the one that runs, among others */
+    const char more[] = LIST("4") CANCEL("\"a\"") "{\"last\":";
+    assert_true(flr_mcp_inbox_add(&inbox, more, sizeof more - 1, running, &s.mcp));
+    flr_mcp_inbox_end(&inbox, &s.mcp);
+    static const char *const rest[] = {"\"id\":2", "nonsense", "\"id\":\"a\"", "\"id\":4",
+                                       "{\"last\":"};
+    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) {
+        flr_mcp_waiting *line = flr_mcp_inbox_take(&inbox);
+        assert_non_null(line);
+        assert_non_null(memmem(line->line, line->size, rest[i], strlen(rest[i])));
+        free(line);
+    }
+    assert_null(flr_mcp_inbox_take(&inbox));
+    /* no tool runs: a ping waits for its turn */
+    const char ping[] = "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"ping\"}\n";
+    flr_mcp_inbox_add(&inbox, ping, sizeof ping - 1, NULL, &s.mcp);
+    assert_int_equal(inbox.count, 1);
+    /* full by number; nothing that was read is lost */
+    for (int i = 0; i < 2 * FLR_MCP_MAX_WAITING; i++)
+        flr_mcp_inbox_add(&inbox, ping, sizeof ping - 1, NULL, &s.mcp);
+    assert_true(flr_mcp_inbox_is_full(&inbox));
+    assert_int_equal(inbox.count, 2 * FLR_MCP_MAX_WAITING + 1);
+    flr_mcp_inbox_free(&inbox);
+    json_decref(running);
+    end(&s);
+}
+
+static void robots_become_scenes(void **state)
+{
+    (void)state;
+    site s;
+    begin(&s);
+    char *robot = joined(s.inside, "arm.urdf");
+    write_text(robot, "<robot name=\"arm\"/>");
+    json_t *r = call(&s, "clashes", "{\"file\":\"arm.urdf\"}");
+    if (flr_mcp_confines()) {
+        assert_true(json_is_false(json_object_get(r, "isError")));
+        assert_non_null(strstr(seen, "scene --out=/"));
+        assert_non_null(strstr(seen, "/arm.json --progress --json -- /"));
+        assert_non_null(strstr(seen, "/arm.urdf clash --progress --json -- /"));
+    } else {
+        assert_true(is_error(r, "landlock"));
+    }
+    json_decref(r);
+    free(robot);
+    end(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,6 +398,10 @@ int main(void)
         cmocka_unit_test(schemas_come_from_the_tables),
         cmocka_unit_test(arguments_become_a_command_line),
         cmocka_unit_test(only_the_folders_are_read),
+        cmocka_unit_test(progress_grows),
+        cmocka_unit_test(calls_are_cancelled),
+        cmocka_unit_test(lines_wait_and_are_cancelled),
+        cmocka_unit_test(robots_become_scenes),
     };
     return cmocka_run_group_tests_name("mcp", tests, NULL, NULL);
 }
