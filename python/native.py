@@ -156,7 +156,6 @@ typedef struct { const char *name; const char *group; int kind; flr_pose T_world
     double chord; bool keep_out, passes; uint32_t rigid; ...; } flr_scene_world_part;
 uint32_t flr_scene_world_part_count(const flr_scene_world *scene);
 flr_scene_world_part flr_scene_world_part_at(const flr_scene_world *scene, uint32_t part);
-int flr_scene_world_fit(flr_scene_world *scene, uint32_t part, const flr_fit **fit, flr_error *error);
 bool flr_scene_world_allows(const flr_scene_world *scene, uint32_t a, uint32_t b);
 uint32_t flr_scene_world_joint_count(const flr_scene_world *scene);
 const char *flr_scene_world_joint_name(const flr_scene_world *scene, uint32_t joint);

@@ -279,7 +279,7 @@ class Pair:
         data = np.empty(len(p), _MOTION)
         params = ffi.new("flr_fit_motion_params *", lib.flr_default_fit_motion_params())
         params.clearance, params.tolerance = clearance, tolerance
-        watch, options = _options(threads, progress, len(p) > 16)
+        watch, options = _options(threads, progress, True)
         error = ffi.new("flr_error *")
         with self._lock:
             code = lib.flr_batch_motions(self._pair, ffi.from_buffer("flr_fit_motion[]", motions), len(p), params, options,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, Dict, List, Optional
 
 import numpy as np
@@ -42,6 +43,7 @@ class Recording:
     def __init__(self, path: PathLike, *, progress: Optional[Progress] = None) -> None:
         error, out = ffi.new("flr_error *"), ffi.new("flr_recording **")
         check(lib.flr_recording_open(lib.flr_env_real(), _core.path_bytes(path), out, error), error)
+        self._path = os.path.abspath(path)
         self._recording = recording = ffi.gc(out[0], lib.flr_recording_close)
         frames: List[bytes] = []
         hands: List[bytes] = []
@@ -79,6 +81,9 @@ class Recording:
         self.complete: bool = lib.flr_recording_complete(recording)
         why = ffi.new("flr_error *")
         self.damage: str = ffi.string(why.message).decode() if lib.flr_recording_damaged(recording, why) else ""
+
+    def __reduce__(self) -> Any:
+        return Recording, (self._path,)
 
     def __len__(self) -> int:
         return len(self.time)

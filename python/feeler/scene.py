@@ -38,8 +38,10 @@ def _c_pose(pose: npt.ArrayLike) -> Any:
     return ffi.new("flr_pose *", {"p": list(p[:3]), "q": list(p[3:])})[0]
 
 
-def import_scene(path: PathLike, out: PathLike, *, unit: Union[str, float, None] = None) -> None:
-    """Makes a scene file of a STEP assembly, a mesh, a URDF or an MJCF file; the meshes are written beside it.
+def import_scene(path: PathLike, out: PathLike, *, unit: Union[str, float, None] = None,
+                 progress: Optional[Progress] = None) -> None:
+    """Makes a scene file of a STEP assembly, a mesh, a URDF or an MJCF file; the meshes are written beside it. `progress` is called
+    with 0 now and then while a foreign format is read; if it returns False, that is cancelled.
 
     >>> import feeler, tempfile, os
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -49,8 +51,11 @@ def import_scene(path: PathLike, out: PathLike, *, unit: Union[str, float, None]
     ...     feeler.Scene(scene).names
     ['part']
     """
+    watch = _core.Watch(progress)
     error, options = ffi.new("flr_error *"), mesh_options(unit, 0.0, False, 0.0)
-    check(lib.flr_scene_world_import(lib.flr_env_real(), _core.path_bytes(path), _core.path_bytes(out), options, error), error)
+    options.go_on, options.context = lib.feeler_go_on, watch.handle
+    watch.check(lib.flr_scene_world_import(lib.flr_env_real(), _core.path_bytes(path), _core.path_bytes(out), options, error),
+                error)
 
 
 class _Opened:
@@ -63,7 +68,9 @@ class _Opened:
         progress = settings.pop("progress", None)
         watch = _core.Watch(progress)
         definition = ffi.new("flr_scene_world_def *", lib.flr_default_scene_world_def())
+        self.meshes: Dict[int, Mesh] = {}
         definition.options = mesh_options(settings.get("unit"), 0.0, False, 0.0)[0]
+        definition.options.go_on, definition.options.context = lib.feeler_go_on, watch.handle
         for name in ("parts_only", "voxel", "hands", "rate", "threads"):
             if name in settings:
                 setattr(definition, name, settings[name])
@@ -103,10 +110,9 @@ class _Opened:
         for i in range(lib.flr_scene_world_part_count(self.scene)):
             yield lib.flr_scene_world_part_at(self.scene, i)
 
-    def fit(self, part: int) -> Any:
-        error, out = ffi.new("flr_error *"), ffi.new("const flr_fit **")
-        check(lib.flr_scene_world_fit(self.scene, part, out, error), error)
-        return out[0]
+    def mesh(self, pointer: Any) -> Mesh:
+        """Parts with the same mesh share one, and with it what is built for distances."""
+        return self.meshes.setdefault(int(ffi.cast("uintptr_t", pointer)), Mesh._from_pointer(pointer, self.scene))
 
 
 class ScenePart:
@@ -132,7 +138,7 @@ class ScenePart:
         self.chord: float = part.chord
         self.passes: bool = part.passes
         self.rigid: int = part.rigid
-        self.mesh: Mesh = Mesh._from_pointer(part.mesh, opened)
+        self.mesh: Mesh = opened.mesh(part.mesh)
 
     def __repr__(self) -> str:
         return f"<feeler.ScenePart {self.name!r}, {self.kind}>"
@@ -170,7 +176,6 @@ class Scene:
         for index, part in enumerate(self._opened.parts()):
             made = ScenePart(self._opened, index, part)
             self.parts[made.name] = made
-        self._fits: Dict[int, Any] = {}
 
     @property
     def names(self) -> List[str]:
@@ -184,12 +189,6 @@ class Scene:
 
     def __reduce__(self) -> Any:
         return _reopen, (Scene, self._opened.source, {k: v for k, v in self._opened.settings.items() if k == "unit"})
-
-    def _fit(self, index: int) -> Any:
-        with self._opened.lock:
-            if index not in self._fits:
-                self._fits[index] = self._opened.fit(index)
-            return self._fits[index]
 
 
 def _reopen(kind: Any, source: Any, settings: Dict[str, Any]) -> Any:
@@ -235,7 +234,7 @@ def clash(source: Union[Source, Scene], *, clearance: float = 0.0, touch: float 
     parts = list(scene.parts.values())
     listed = ffi.new("flr_clash_part[]", max(1, len(parts)))
     for i, part in enumerate(parts):
-        listed[i].fit, listed[i].T_world_part, listed[i].keep_out = scene._fit(i), _c_pose(part.pose), part.keep_out
+        listed[i].fit, listed[i].T_world_part, listed[i].keep_out = part.mesh._fit(), _c_pose(part.pose), part.keep_out
         listed[i].chord = part.chord
     allowed = {frozenset(pair) for pair in allow}
     for name in {n for pair in allowed for n in pair}:
@@ -329,7 +328,7 @@ class _Space:
             raise _core.InputError("something must move and something must stand in its way")
         self.start = listed[0].pose
         for i, p in enumerate(listed):
-            self.listed[i].fit = scene._fit(p.index)
+            self.listed[i].fit = p.mesh._fit()
         self.definition = ffi.new("flr_plan_def *", lib.flr_default_plan_def())
         self.definition.moving, self.definition.moving_count = self.listed, roles.moving
         self.definition.obstacles, self.definition.obstacle_count = self.listed + roles.moving, roles.standing

@@ -4,7 +4,6 @@ import json
 import os
 import pickle
 import signal
-import subprocess
 import sys
 import threading
 import types
@@ -17,6 +16,7 @@ import pytest
 
 import feeler
 
+PACKAGE = Path(feeler.__file__).parent
 IDENTITY = [0.0, 0, 0, 1, 0, 0, 0]
 AWAY = [2.0, 0, 0, 1, 0, 0, 0]
 
@@ -210,6 +210,69 @@ def test_pickles_and_processes():
     assert os.getpid() not in {pid for _, pid in found}
 
 
+def test_all_public_classes_can_be_pickled():
+    """Instances of all of them, and what comes back."""
+    mesh, world = feeler.Mesh.box((1, 1, 1)), feeler.World(feeler.demo_scene(), engine="exact")
+    pair, scene = feeler.Pair(mesh, mesh), feeler.Scene(feeler.demo_scene())
+    world.hands[0].grab("peg")
+    world.hands[0].pose = world.hands[0].pose + np.array([0.001, 0, 0, 0, 0, 0, 0])
+    frame, trace = world.step(100), world.step(3, trace=True)
+    query = pair.query([[0.9, 0, 0, 1, 0, 0, 0]], contacts=True)
+    plan = feeler.plan(scene, part="peg", seconds=30)
+    cases = [
+        (mesh, lambda m: m.hash), (pair, lambda p: p.query(AWAY).distance), (query, lambda q: q.contacts.distance),
+        (query.contacts, lambda c: c.point), (mesh.closest([[2.0, 0, 0]]), lambda c: c.point),
+        (mesh.segments([2.0, 0, 0], [0.0, 0, 0]), lambda h: h.t), (mesh.voxelize(0.2), lambda v: v.marks),
+        (scene, lambda s: s.names), (scene.parts["peg"], lambda p: (p.name, p.kind, p.mesh.hash, p.pose.tolist())),
+        (feeler.clash(scene, clearance=1)[0], lambda c: (c.a, c.b, c.distance)), (plan, lambda p: p.poses),
+        (feeler.Blocker("a", True, 3, np.zeros(3)), lambda b: (b.part, b.stops)),
+        (feeler.verify(scene, plan.poses, "peg"), lambda v: (v.free, v.lower)),
+        (world, lambda w: (w.hands[0].holds, w.parts["peg"].pose.tolist(), w.save())),
+        (world.hands[0], lambda h: (h.pose.tolist(), h.holds)), (world.parts["peg"], lambda p: p.pose),
+        (frame, lambda f: f.hash), (trace, lambda t: t.poses), (world.gaps()[0], lambda g: g.distance),
+        (feeler.Touch("a", "b", np.zeros(3), np.ones(3), 0.1, 2.0), lambda t: (t.part, t.force)),
+        (feeler.Recording(feeler.demo_recording()), lambda r: (r.part_poses.tolist(), r.text("engine"))),
+    ]
+    for kind, code in [("InputError", "bad input"), ("MissingError", "not found"), ("AccessError", "denied"),
+                       ("MemoryShortage", "no memory"), ("Cancelled", "cancelled"), ("FeelerError", "timeout")]:
+        error = getattr(feeler, kind)("a sentence")
+        error.code = code
+        cases.append((error, lambda e: (str(e), e.code)))
+    for thing, look in cases:
+        again = pickle.loads(pickle.dumps(thing))
+        assert type(again) is type(thing)
+        assert np.array_equal(np.asarray(look(again), object), np.asarray(look(thing), object)), thing
+    classes = {getattr(feeler, name) for name in feeler.__all__ if isinstance(getattr(feeler, name), type)}
+    assert {type(thing) for thing, _ in cases} == classes
+
+
+def test_threads_share_worlds_and_scenes():
+    alone = feeler.World(feeler.demo_scene(), engine="exact").step(200)
+    world, scene = feeler.World(feeler.demo_scene(), engine="exact"), feeler.Scene(feeler.demo_scene())
+    recording = feeler.Recording(feeler.demo_recording())
+    with ThreadPoolExecutor(8) as pool:
+        # steps of one world wait for each other: none is lost
+        numbers = sorted(frame.number for frame in pool.map(lambda _: world.step(), range(199)))
+        clashes = list(pool.map(lambda _: feeler.clash(scene, clearance=1e-3), range(8)))
+        texts = list(pool.map(lambda _: recording.text("engine"), range(8)))
+        saved = list(pool.map(lambda _: (world.save(), world.gaps(), world.parts["peg"].pose), range(8)))
+    assert numbers == list(range(199)) and world.step().hash == alone.hash
+    assert {(c.state, c.distance) for found in clashes for c in found} == {("near", clashes[0][0].distance)}
+    assert set(texts) == {"exact"} and len({state for state, _, _ in saved}) == 1
+
+
+def _fails(pair):
+    return pair.query([0.0] * 7)
+
+
+def test_errors_come_back_from_processes():
+    cube = feeler.Mesh.box((1, 1, 1))
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        with pytest.raises(feeler.InputError, match="pose 0") as caught:
+            pool.submit(_fails, feeler.Pair(cube, cube)).result()
+    assert caught.value.code == "bad argument"
+
+
 def test_progress_counts_and_cancels():
     pair = feeler.Pair(torus(), torus())
     seen = []
@@ -223,28 +286,121 @@ def test_progress_counts_and_cancels():
     assert len(pair.query(random_poses(20, 0.4))) == 20
 
 
-def test_ctrl_c_ends_a_long_call():
-    # the handler is set again: a shell starts what runs in the background with SIGINT ignored, and Python leaves that so
-    code = """
-import signal, sys, numpy as np, feeler
-signal.signal(signal.SIGINT, signal.default_int_handler)
-sys.path.insert(0, sys.argv[1])
-from test_feeler import torus, random_poses
-pair = feeler.Pair(torus(96, 48), torus(96, 48))
-poses = np.repeat(random_poses(1000, 0.4), 1000, axis=0)
-try:
-    print("ready", flush=True)
-    pair.query(poses, reach=0.01)
-except KeyboardInterrupt:
-    assert len(pair.query(poses[:20])) == 20
-    print("stopped", flush=True)
-"""
-    child = subprocess.Popen([sys.executable, "-c", code, str(Path(__file__).parent)], stdout=subprocess.PIPE, text=True)
-    assert child.stdout.readline() == "ready\n"
-    timer = threading.Timer(0.3, child.send_signal, [signal.SIGINT])
-    timer.start()
-    assert child.stdout.readline() == "stopped\n"
-    assert child.wait() == 0
+class Interrupt:
+    """Sends Ctrl-C while the main thread is in the library: it is seen in the same function of the package many times in a row."""
+
+    def __enter__(self):
+        self.handler = signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job begins with it ignored
+        self.over = threading.Event()
+        self.sent = False
+        self.thread = threading.Thread(target=self.look, args=[threading.get_ident()])
+        self.thread.start()
+        return self
+
+    def look(self, thread):
+        last, seen = None, 0
+        while seen < 6 and not self.over.wait(0.005):
+            frame = sys._current_frames()[thread]
+            here = frame.f_code if str(PACKAGE) in frame.f_code.co_filename else None
+            seen = seen + 1 if here is not None and here is last else 0
+            last = here
+        if not self.over.is_set():
+            self.sent = True
+            os.kill(os.getpid(), signal.SIGINT)
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.thread.join()
+        signal.signal(signal.SIGINT, self.handler)
+
+
+def interrupt(call, *arguments, **options):
+    with Interrupt() as sent:
+        with pytest.raises(KeyboardInterrupt) as caught:
+            call(*arguments, **options)
+            sent.over.set()
+    assert sent.sent
+    # it was raised where the library returned, not before or after the call
+    assert any(str(PACKAGE) in str(entry.path) for entry in caught.traceback)
+
+
+@pytest.fixture
+def slow_files(monkeypatch, tmp_path):
+    """Foreign files are read by a helper that never ends."""
+    helper = tmp_path / "helper"
+    helper.write_text("#!/bin/sh\nexec sleep 100000\n")
+    helper.chmod(0o755)
+    plain = feeler.mesh.mesh_options
+    text = feeler._core.ffi.new("char[]", os.fsencode(helper))
+
+    def options(*arguments):
+        made = plain(*arguments)
+        made.helper, made.helper_seconds = text, 100000
+        return made
+
+    monkeypatch.setattr(feeler.mesh, "mesh_options", options)
+    monkeypatch.setattr(feeler.scene, "mesh_options", options)
+    path = tmp_path / "part.step"
+    path.write_text("ISO-10303-21;\n")
+    return path
+
+
+def test_ctrl_c_ends_queries_of_pairs():
+    pair = feeler.Pair(torus(96, 48), torus(96, 48))
+    poses = np.repeat(random_poses(1000, 0.4), 1000, axis=0)
+    interrupt(pair.query, poses, reach=0.01)
+    interrupt(pair.sweep, poses[:200_000].reshape(-1, 2, 7))
+    assert len(pair.query(poses[:20])) == 20  # the pair is whole
+    large = torus(700, 350)
+    interrupt(feeler.Pair, large, large)
+
+
+def test_ctrl_c_ends_queries_of_meshes():
+    mesh = torus(96, 48)
+    points = np.random.default_rng(1).uniform(-0.5, 0.5, (1_000_000, 3))
+    mesh.signed_distance(points[:1])  # the trees are there
+    interrupt(mesh.signed_distance, points, threads=1)
+    interrupt(mesh.closest, points, threads=1)
+    mesh.segments(points[0], points[1])
+    interrupt(mesh.segments, points, points[::-1], threads=1)
+    interrupt(mesh.voxelize, 0.0003, threads=1)
+    assert mesh.voxelize(0.02).marks.any()
+
+
+def test_ctrl_c_ends_loading(slow_files, tmp_path):
+    interrupt(feeler.load, slow_files)
+    interrupt(feeler.import_scene, slow_files, tmp_path / "scene.json")
+    interrupt(feeler.Scene, slow_files)
+    interrupt(feeler.World, slow_files)
+    with pytest.raises(feeler.Cancelled):
+        feeler.import_scene(slow_files, tmp_path / "scene.json", progress=lambda done: False)
+
+
+def test_ctrl_c_ends_clash_and_plan(tmp_path):
+    torus(96, 48).save(tmp_path / "torus.stl", unit="m")
+    parts = [{"name": f"t{i}", "file": "torus.stl", "unit": "m", "moving": i == 0, "pose": {"position": [i / 1e4, 0, 0]}}
+             for i in range(60)]
+    (tmp_path / "tori.json").write_text(json.dumps({"feeler": 1, "name": "tori", "unit": "m", "parts": parts}))
+    scene = feeler.Scene(tmp_path / "tori.json")
+    assert scene.parts["t0"].mesh is scene.parts["t1"].mesh
+    scene.parts["t0"].mesh._fit()
+    interrupt(feeler.clash, scene)
+    seen = []
+    with pytest.raises(feeler.Cancelled):
+        feeler.clash(scene, progress=lambda done: seen.append(done) or len(seen) < 3)
+    assert seen == sorted(seen) and 0 <= seen[0] and 0 < seen[-1] < 1
+    interrupt(feeler.plan, cage(tmp_path), part="cube", seconds=100_000)
+
+
+def test_ctrl_c_ends_worlds():
+    interrupt(feeler.World, feeler.demo_scene(), engine="shell", voxel=3e-5)
+    world = feeler.World(feeler.demo_scene(), engine="exact")
+    world.hands[0].grab("peg")
+    interrupt(world.step, 1_000_000_000)
+    state = world.save()
+    one = world.step(20).hash
+    world.load(state)
+    assert world.step(20).hash == one  # the world is whole
 
 
 # ---- scenes ----
@@ -282,8 +438,8 @@ def test_scene_errors_name_the_place(tmp_path):
         feeler.plan(feeler.demo_scene(), part="nut")
 
 
-def test_a_search_tells_its_seconds_and_can_be_stopped(tmp_path):
-    # a cube behind bars on all six sides: there is no way out
+def cage(tmp_path):
+    """The file of a scene: a cube behind walls on all six sides, so that there is no way out."""
     walls = [np.roll((1.0, 1.0, 0.05), k) for k in range(3)]
     parts = [{"name": "cube", "file": "cube.stl", "moving": True}]
     feeler.Mesh.box((0.3, 0.3, 0.3)).save(tmp_path / "cube.stl")
@@ -296,6 +452,12 @@ def test_a_search_tells_its_seconds_and_can_be_stopped(tmp_path):
     scene = {"feeler": 1, "name": "cage", "unit": "mm", "parts": parts}
     path = tmp_path / "cage.json"
     path.write_text(json.dumps(scene))
+    return path
+
+
+def test_a_search_tells_its_seconds_and_can_be_stopped(tmp_path):
+    path = cage(tmp_path)
+    scene = json.loads(path.read_text())
     seen = []
     assert not feeler.plan(path, part="cube", seconds=3, progress=seen.append).found
     assert seen == sorted(seen) and len(seen) > 2 and 0 < seen[0] and seen[-1] < 60
