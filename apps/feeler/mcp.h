@@ -74,7 +74,7 @@ typedef struct flr_mcp_watch {
     const json_t *id, *token; /* of the request; token NULL: no progress is wanted */
     double before;            /* items of the steps that are done */
     double done, total;       /* of this step, as the command counts */
-    double told;              /* what the client was told last */
+    double told;              /* the progress that the client knows */
 } flr_mcp_watch;
 
 /* Tells the client what a command printed about its progress (--progress): a line without its end. */

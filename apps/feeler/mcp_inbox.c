@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t bytes_of(const flr_mcp_waiting *w) { return w->size > FLR_MCP_MAX_LINE ? 0 : w->size; }
+static size_t bytes_of(const flr_mcp_waiting *w)
+{
+    return w->size > FLR_MCP_MAX_LINE ? 0 : w->size;
+}
 
 bool flr_mcp_inbox_is_full(const flr_mcp_inbox *inbox)
 {
@@ -100,8 +103,7 @@ static void keep(flr_mcp_inbox *inbox, const char *bytes, size_t size)
     if (inbox->size + size > inbox->capacity) {
         size_t capacity = inbox->capacity ? inbox->capacity : 4096;
         while (capacity < inbox->size + size) capacity *= 2;
-        char *line =
-            inbox->size + size <= FLR_MCP_MAX_LINE ? realloc(inbox->line, capacity) : NULL;
+        char *line = inbox->size + size <= FLR_MCP_MAX_LINE ? realloc(inbox->line, capacity) : NULL;
         if (!line) {
             inbox->skipping = true; /* what is longer than a message is none */
             return;
