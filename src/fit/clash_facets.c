@@ -180,11 +180,12 @@ static double explained(const flr_clash_def *def, const faceted *a, const facete
 
 static flr_result explain_pair(void *context, size_t piece, unsigned worker)
 {
-    (void)worker;
     const explaining *e = context;
     const flr_clash_def *def = e->def;
     flr_clash_pair *pair = e->pairs[piece];
-    if (def->go_on && !def->go_on(def->go_on_context)) return FLR_CANCELLED;
+    /* the calling thread is worker 0; all pairs have been measured */
+    if (worker == 0 && def->progress && !def->progress(def->progress_context, 1))
+        return FLR_CANCELLED;
     const flr_clash_part *one = &def->parts[pair->a], *other = &def->parts[pair->b];
     const flr_pose T_a_b = flr_pose_mul(flr_pose_inverse(one->T_world_part), other->T_world_part);
     flr_fit_pair *query;
