@@ -253,7 +253,9 @@ static bool renew(flr_fit_query *q, uint32_t group, double limit, const stride *
         way -= s->travel, turn -= s->turn;
     }
     T.q = flr_quat_normalize(T.q);
-    return flr_fit_make_list(q->pair, group, T, limit + fmax(margin, 2 * s->travel), &q->work);
+    /* of a fast motion, what a list would hold grows faster than how long it is good */
+    const double more = s->travel > margin ? 1.2 * s->travel : fmax(margin, 2 * s->travel);
+    return flr_fit_make_list(q->pair, group, T, limit + more, &q->work);
 }
 
 /* Nothing is sure any more. */
