@@ -1,5 +1,5 @@
 // A pointer for the keyboard. K shows it, the arrow keys lead it, Enter clicks, E presses and lets go: with these everything that a mouse does in
-// the view can be done, whichever tool is chosen. What it points at is told to screen readers. It acts by pointer events of its own.
+// the view can be done, whichever tool is chosen. Screen readers announce what it points at. It acts by pointer events of its own.
 import { by_id, h, text } from './dom.ts';
 import type { Picker } from './pick.ts';
 import { t } from './texts.ts';
