@@ -186,7 +186,8 @@ static void put_row(FILE *out, const flr_clash_report *r, size_t index)
     if (p->state == FLR_CLASH_OVERLAP)
         fprintf(out, "%.4g mm deep, about %.3g mm³", 1e3 * p->depth, 1e9 * p->volume);
     else if (p->facets > 0)
-        fprintf(out, "%.4g mm deep, and facets explain %.4g mm", 1e3 * p->depth, 1e3 * p->facets);
+        fprintf(out, "%.4g mm deep, of which facets explain %.4g mm", 1e3 * p->depth,
+                1e3 * p->facets);
     else
         fprintf(out, "%.4g mm apart", 1e3 * p->distance);
     fprintf(out, "</td><td>%.4g, %.4g, %.4g mm</td></tr>\n", 1e3 * p->at.x, 1e3 * p->at.y,

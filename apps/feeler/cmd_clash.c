@@ -278,7 +278,7 @@ static void tell(flr_cli *cli, const flr_clash_report *r, bool all)
         if (p->state == FLR_CLASH_OVERLAP)
             flr_print(cli, "%.4g mm deep, about %.3g mm3", 1e3 * p->depth, 1e9 * p->volume);
         else if (p->facets > 0)
-            flr_print(cli, "%.4g mm deep, and facets explain %.4g mm", 1e3 * p->depth,
+            flr_print(cli, "%.4g mm deep, of which facets explain %.4g mm", 1e3 * p->depth,
                       1e3 * p->facets);
         else if (isfinite(p->distance))
             flr_print(cli, "%.6g mm apart", 1e3 * p->distance);
@@ -303,7 +303,7 @@ static void tell(flr_cli *cli, const flr_clash_report *r, bool all)
         flr_print_note(
             cli,
             "%zu of the contacts %s: facets of curved surfaces overlap, by up to %.4g mm; "
-            "--all lists them, a finer --chord tells more\n",
+            "--all lists them; import with a finer --chord to decide\n",
             r->fits, flr_noun(r->fits, "is a nominal fit", "are nominal fits"),
             1e3 * r->deepest_fit);
 }

@@ -189,7 +189,7 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
         if (result == FLR_OK && (found->samples == 0 || found->stopped[0])) code = FLR_EXIT_FAILED;
         if (result == FLR_OK && ended) {
             code = FLR_EXIT_STOPPED;
-            flr_print_note(cli, "stopped: the report says what was measured until then\n");
+            flr_print_note(cli, "stopped: the report has the measurements so far\n");
         }
         flr_json_print(cli, report);
     }
@@ -219,8 +219,8 @@ static const flr_exit_text exits[] = {
     {FLR_EXIT_FAILED,
      "it gave no samples, the force was stopped, or the report could not be written"},
     {FLR_EXIT_USAGE, "there is no such device, or the command line is wrong"},
-    {FLR_EXIT_STOPPED, "stopped by Ctrl-C: the force went back to zero, and the report says what "
-                       "was measured until then"},
+    {FLR_EXIT_STOPPED, "stopped by Ctrl-C: the force went back to zero, and the report has the "
+                       "measurements so far"},
     {0, NULL},
 };
 
@@ -237,7 +237,7 @@ const flr_command flr_cmd_device = {
         "and back: "
         "at most 5 N, and it stops when the grip moves by 50 mm or faster than 0.5 m/s. Keep the "
         "emergency "
-        "stop within reach. Ctrl-C ends the test in order: the force goes back to zero within a "
+        "stop within reach. Ctrl-C ends the test safely: the force goes back to zero within a "
         "tenth of a second, and the "
         "report is written.\n\n"
         "The report is a JSON file with these numbers and the machine's, for a bug report.",

@@ -125,7 +125,8 @@ static const flr_option options[] = {
     {.name = "up",
      .type = FLR_OPTION_CHOICE,
      .argument = "auto|x|y|z",
-     .help = "which axis of the files is up; default: what the file says, else the likely one",
+     .help = "which axis of the files is up; default: the axis that the file states, or the most "
+             "likely one",
      .offset = offsetof(scene_values, up),
      .choices = flr_axis_choices},
     {.name = "voxel",

@@ -47,7 +47,8 @@ static const flr_option options[] = {
         SERVE_AT, "a device that moves the first hand from the beginning: spacemouse, openhaptics, "
                   "forcedimension, haply, or a plugin's, with its options as NAME:key=value,…"),
     FLR_OPTION(CHOICE, SERVE_AT(up), "up", "auto|x|y|z",
-               "which axis of a CAD file is up; default: what the file says, else the likely one",
+               "which axis of a CAD file is up; default: the axis that the file states, or the "
+               "most likely one",
                .choices = flr_axis_choices),
     FLR_OPTION(
         SIZE, SERVE_AT(voxel), "voxel", "SIZE",

@@ -72,7 +72,7 @@ typedef struct flr_clash_pair {
     double volume; /* cubic metres, of an overlap: an estimate, to about a tenth; else 0 */
     /* metres, of a contact: the triangles overlap by `depth`, but they reach beyond the curved surfaces that they stand for by
      * this much where they do, so the exact parts may just touch, as a rod in a hole of its own diameter. Never more than
-     * the chords of both. Which of both it is, a finer chord decides. 0: the state is that of the triangles */
+     * the chords of both. Import with a finer chord to decide which. 0: the state is that of the triangles */
     double facets;
     flr_vec3
         point[2]; /* nearest points on a and b; of an overlap the deepest point and its way out */

@@ -69,9 +69,9 @@ typedef enum flr_force_model {
  * query. */
 typedef struct flr_contact_params {
     unsigned force_layer; /* 0 … range of the voxmap - 1; default 2 (0 for marks of 2 bits) */
-    /* metres, for voxmaps with voxels of different sizes; default 0. Above 0, force begins in each
-     * voxmap in the nearest layer that is no nearer than this, between layer 2 (or `force_layer` if
-     * that is lower) and `force_layer`, which is to be that of the finest voxels */
+    /* metres, for voxmaps with voxels of different sizes; default 0. Above 0, each
+     * voxmap's force layer is this length in its own voxels, rounded up; at least layer 2 (or
+     * `force_layer` if that is lower), and at most `force_layer`, which is that of the finest voxels */
     double onset;
     flr_force_model model; /* default tangent */
     /* geometrical awareness; default false: with it, near contact in about 4 of 10^5 poses surfaces

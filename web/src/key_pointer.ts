@@ -108,7 +108,7 @@ export class KeyPointer {
       if (!this.on) return;
       const { clientX, clientY } = this.place();
       const pick = this.pressed ? null : this.picker.at(clientX, clientY);
-      text(this.says, this.pressed ? t('pressed; E lets go') : pick ? this.name(pick.part) : t('beside all parts'));
+      text(this.says, this.pressed ? t('pressed; E lets go') : pick ? this.name(pick.part) : t('no part'));
     }, TOLD_MS);
   }
 }
