@@ -8,13 +8,14 @@
 enum {
     MAX_PIECES = 600,
     PIECES_OF_A_TURN = 8,
-    PIECES_OF_A_LOOK_BACK = 16,
+    PIECES_OF_A_LOOK_BACK = 8,
     MAX_STUCK = 3,
     MAX_SCAN = 200
 };
 #define MAX_TURNED  6.6  /* radians: beyond a turn without a climb there is nothing new */
 #define SHORT_PIECE 0.04 /* of the size of the body */
 #define NO_PIECE    2e-3 /* the same: less is no progress */
+#define USUAL_PIECE 0.03 /* the same, on average */
 
 typedef struct follower {
     flr_plan_worker *w;
@@ -26,19 +27,26 @@ typedef struct follower {
     double play; /* metres: at the beginning */
     double arm;  /* metres: how far the contacts are from their centre, at the beginning */
     bool turns;  /* it began as a turn that hardly climbs */
-    bool first;  /* from the start: angles of a turn are tried for a way out */
+    bool
+        steers; /* it follows bends; else it keeps its direction and slides past what is in the way */
+    bool first; /* from the start: angles of a turn are tried for a way out */
     double turned;
-    int stuck;     /* pieces in a row that led nowhere */
-    flr_pose back; /* where it was some pieces ago */
+    int stuck;   /* pieces in a row that led nowhere */
+    double gone; /* metres: that pieces went since it last looked back */
 } follower;
 
 /* ---- pieces ---- */
+
+static bool is_straight(const flr_plan_space *s, flr_plan_twist by)
+{
+    return flr_vec3_length(by.turn) * s->radius < 0.02 * flr_vec3_length(by.move);
+}
 
 /* A piece of the motion that a twist begins: a turn, or straight out. No point goes much farther than `most`. */
 static flr_plan_motion piece_of(const flr_plan_space *s, flr_pose T, flr_plan_twist by, double most)
 {
     const double turn = flr_vec3_length(by.turn);
-    if (turn * s->radius < 0.02 * flr_vec3_length(by.move)) {
+    if (is_straight(s, by)) {
         flr_plan_motion out = flr_plan_leave(s, T, flr_vec3_normalize(by.move));
         const double travel = flr_plan_travel(s, &out);
         if (travel > most) out.to = flr_fit_motion_pose(&out, most / travel);
@@ -142,27 +150,28 @@ static bool scan_turn(follower *f, const flr_plan_motion *motion, double free)
 
 /* ---- going on ---- */
 
-/* Slides on along what is in the way of a motion; false where it does not come nearer to its end. */
+/* Slides on along what is in the way of a motion; false where it hardly comes nearer to its end. A straight motion out has its end
+ * far off, so that it slides past whole parts. */
 static bool slide(follower *f, const flr_plan_motion *motion)
 {
     const flr_pose from = f->tree->nodes[f->node].T, target = flr_fit_motion_pose(motion, 0.25);
     bool there;
     const uint32_t end = flr_plan_extend(f->w, f->tree, f->node, target, INFINITY,
                                          0.5 * NO_PIECE * f->s->size, &there);
-    const double left = flr_plan_apart(f->s, f->tree->nodes[end].T, target);
-    if (left >= 0.9 * flr_plan_apart(f->s, from, target)) return false;
+    const double before = flr_plan_apart(f->s, from, target),
+                 left = flr_plan_apart(f->s, f->tree->nodes[end].T, target);
+    if (left >= before - fmin(0.1 * before, 0.01 * f->s->size)) return false;
     f->node = end;
     return true;
 }
 
-/* Did it come nowhere since it last looked back? */
-static bool stagnates(follower *f, int piece)
+/* Among many parts a motion may go on for long from one contact to the next; along a rail its pieces are longer. */
+static bool wanders(follower *f, int piece)
 {
-    if (piece % PIECES_OF_A_LOOK_BACK) return false;
-    const flr_pose T = f->tree->nodes[f->node].T;
-    const bool still = piece > 0 && flr_plan_apart(f->s, f->back, T) < 0.01 * f->s->size;
-    f->back = T;
-    return still;
+    if (!f->steers || piece == 0 || piece % PIECES_OF_A_LOOK_BACK) return false;
+    const bool wanders = f->gone < PIECES_OF_A_LOOK_BACK * USUAL_PIECE * f->s->size;
+    f->gone = 0;
+    return wanders;
 }
 
 /* What a piece has done to the body, as the motion with which it goes on. */
@@ -207,25 +216,35 @@ static bool step(follower *f, uint32_t legs, int piece)
     const bool stopped = stop.free < 1;
     if (f->turns && f->first && scan_turn(f, &motion, stop.free)) return false;
     if (f->turns) f->turned += stop.free * flr_quat_angle(motion.from.q, motion.to.q);
-    f->most = stopped ? fmax(2 * travel, SHORT_PIECE * f->s->size) : 2 * whole;
+    f->gone += travel;
+    if (f->steers) f->most = stopped ? fmax(2 * travel, SHORT_PIECE * f->s->size) : 2 * whole;
     if (travel > NO_PIECE * f->s->size) {
         add_node(f, flr_fit_motion_pose(&motion, stop.free), motion.centre);
         if (flr_plan_arrive(f->w, f->node)) return false;
         if (f->turns) flr_plan_enqueue(f->w, f->node, legs);
     }
     f->stuck = travel > NO_PIECE * f->s->size ? 0 : f->stuck + 1;
-    if (stopped && travel < 0.5 * SHORT_PIECE * f->s->size && slide(f, &motion)) f->stuck = 0;
+    if (stopped && travel < 0.5 * SHORT_PIECE * f->s->size) {
+        const bool slid = slide(f, &motion);
+        if (slid) f->stuck = 0;
+        if (!slid && !f->steers) return false;
+    }
     if (f->stuck == MAX_STUCK || f->w->no_memory) return false;
     const flr_plan_freedom freedom = flr_plan_look_around(f->w, f->tree->nodes[f->node].T);
-    if (leaves(f, &freedom, stopped, piece)) return false;
+    if (f->steers && leaves(f, &freedom, stopped, piece)) return false;
     if (stopped || f->turns || piece < PIECES_OF_A_TURN)
         f->node = flr_plan_centre(f->w, f->node, &freedom);
-    steer(f, &freedom, motion.from, stopped || f->turns);
+    if (f->steers) steer(f, &freedom, motion.from, stopped || f->turns);
     return true;
 }
 
+bool flr_plan_slips_straight(const flr_plan_worker *worker, flr_plan_twist by)
+{
+    return is_straight(worker->space, by);
+}
+
 uint32_t flr_plan_follow_slip(flr_plan_worker *worker, uint32_t legs, uint32_t node,
-                              const flr_plan_freedom *freedom, flr_plan_twist by)
+                              const flr_plan_freedom *freedom, flr_plan_twist by, bool steers)
 {
     follower f = {.w = worker,
                   .s = worker->space,
@@ -235,11 +254,11 @@ uint32_t flr_plan_follow_slip(flr_plan_worker *worker, uint32_t legs, uint32_t n
                   .most = INFINITY,
                   .play = freedom->play,
                   .arm = freedom->arm,
+                  .steers = steers,
                   .turns = climb_of(by) < 0.02 * worker->space->size,
-                  .first = legs == 1,
-                  .back = worker->trees[0].nodes[node].T};
+                  .first = legs == 1};
     for (int i = 0; i < MAX_PIECES && f.turned < MAX_TURNED; i++) {
-        if (worker->give_up(worker->give_up_context) || stagnates(&f, i)) break;
+        if (worker->give_up(worker->give_up_context) || wanders(&f, i)) break;
         if (!step(&f, legs, i)) break;
     }
     return f.node;

@@ -126,9 +126,13 @@ static void try_node(flr_plan_worker *w, uint32_t index)
             for (int sign = 1; sign >= -1 && !w->found; sign -= 2) {
                 const flr_plan_twist by = {flr_vec3_scale(freedom.slips[i].turn, sign),
                                            flr_vec3_scale(freedom.slips[i].move, sign)};
-                const uint32_t end = flr_plan_follow_slip(w, legs, from, &freedom, by);
-                if (w->give_up(w->give_up_context)) return;
-                if (!w->found) flr_plan_enqueue(w, end, legs);
+                // what begins straight may be a rail with bends, or a way past other parts
+                for (int steers = flr_plan_slips_straight(w, by) ? 0 : 1; steers < 2; steers++) {
+                    const uint32_t end =
+                        flr_plan_follow_slip(w, legs, from, &freedom, by, steers == 1);
+                    if (w->found || w->give_up(w->give_up_context)) return;
+                    flr_plan_enqueue(w, end, legs);
+                }
             }
         for (uint32_t i = 0; i < FLR_PLAN_DIRECTIONS && !w->found && !w->no_memory; i++) {
             if (w->give_up(w->give_up_context)) return;

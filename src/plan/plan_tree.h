@@ -147,9 +147,12 @@ flr_plan_twist flr_plan_go_on(const flr_plan_freedom *freedom, flr_plan_twist by
 
 /* Into the middle of the play, as far as that is free. Returns the node there. */
 uint32_t flr_plan_centre(flr_plan_worker *worker, uint32_t node, const flr_plan_freedom *freedom);
-/* Follows a motion that slips at a node until it is stopped, and queues what a turn passes. Returns the last node. */
+/* Follows a motion that slips at a node until it is stopped, and queues what a turn passes. `steers`: it bends as the contacts
+ * make it; else it keeps its direction and slides past what is in the way. Returns the last node. */
 uint32_t flr_plan_follow_slip(flr_plan_worker *worker, uint32_t legs, uint32_t node,
-                              const flr_plan_freedom *freedom, flr_plan_twist by);
+                              const flr_plan_freedom *freedom, flr_plan_twist by, bool steers);
+/* A motion that hardly turns. */
+bool flr_plan_slips_straight(const flr_plan_worker *worker, flr_plan_twist by);
 
 /* The pose after a motion of the body about its centre. */
 flr_pose flr_plan_displace(const flr_plan_space *space, flr_pose T, flr_plan_twist by);
