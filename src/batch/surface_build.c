@@ -156,6 +156,21 @@ static flr_vec3 across(flr_vec3 v)
     return flr_vec3_normalize(flr_vec3_cross(v, other));
 }
 
+/* A unit vector across the unit vector x, and across another vector. Where that points nearly along x, rounding decides where their
+ * product points: what is left of it across x is as good as any. */
+static flr_vec3 square_to(flr_vec3 x, flr_vec3 other)
+{
+    flr_vec3 cross = flr_vec3_cross(x, other);
+    for (int k = 0; k < 2; k++) {
+        if (!(flr_vec3_length2(cross) > 0)) return across(x);
+        cross = flr_vec3_normalize(cross);
+        cross = flr_vec3_add_scaled(cross, -flr_vec3_dot(x, cross), x);
+        // little is left where it pointed along x, and that is rounding again
+        if (flr_vec3_length2(cross) < 1e-4) return across(x);
+    }
+    return flr_vec3_normalize(cross);
+}
+
 /* A side of a triangle in its own axes: its way and length. */
 static void put_side(flr_surface_leaf *leaf, int lane, int side, double x, double y)
 {
@@ -180,9 +195,7 @@ static void make_lane(const flr_mesh *mesh, flr_surface_leaf *leaf, int lane, ui
     const flr_vec3 from = at[first], base = flr_vec3_sub(at[(first + 1) % 3], from),
                    other = flr_vec3_sub(at[(first + 2) % 3], from),
                    x = most2 > 0 ? flr_vec3_normalize(base) : flr_vec3_make(1, 0, 0);
-    const flr_vec3 cross = flr_vec3_cross(x, other);
-    const flr_vec3 normal = flr_vec3_length2(cross) > 0 ? flr_vec3_normalize(cross) : across(x),
-                   y = flr_vec3_cross(normal, x);
+    const flr_vec3 normal = square_to(x, other), y = flr_vec3_cross(normal, x);
     const flr_vec3 axes[3] = {x, y, normal};
     for (int k = 0; k < 3; k++) {
         put(leaf->axis[k], lane, axes[k]);

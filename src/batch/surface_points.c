@@ -5,10 +5,32 @@
 #include <string.h>
 
 #include "batch/batch_surface.h"
+#include "fit/fit_triangle.h"
 
 enum { POINTS_IN_PIECE = 4096, MAX_CELL_BITS = 7, POINTS_IN_CELL = 1 };
 
 /* ---- one point ---- */
+
+static const double SLENDER2 = 1e-6; /* of a triangle's height by its longest side, squared */
+
+/* In a triangle so slender that rounding decides about its regions; the part is a side or a corner. */
+static flr_vec3 nearest_in_slender(const flr_vec3 c[3], flr_vec3 p, unsigned *part)
+{
+    double least = INFINITY, d2;
+    const flr_vec3 nearest = flr_fit_on_triangle(c, p, &d2);
+    for (unsigned k = 0; k < 3; k++) {
+        const flr_vec3 side = flr_vec3_sub(c[(k + 1) % 3], c[k]);
+        const double length2 = flr_vec3_length2(side),
+                     along = flr_vec3_dot(side, flr_vec3_sub(p, c[k])),
+                     share = length2 > 0 ? fmin(fmax(along / length2, 0), 1) : 0,
+                     away2 =
+                         flr_vec3_length2(flr_vec3_sub(p, flr_vec3_add_scaled(c[k], share, side)));
+        if (!(away2 < least)) continue;
+        least = away2;
+        *part = share <= 0 ? k : share >= 1 ? (k + 1) % 3 : 3 + k;
+    }
+    return nearest;
+}
 
 flr_vec3 flr_surface_nearest(const flr_vec3 c[3], flr_vec3 p, unsigned *part)
 {
@@ -16,6 +38,11 @@ flr_vec3 flr_surface_nearest(const flr_vec3 c[3], flr_vec3 p, unsigned *part)
     const flr_vec3 ab = flr_vec3_sub(c[1], c[0]), ac = flr_vec3_sub(c[2], c[0]),
                    ap = flr_vec3_sub(p, c[0]), bp = flr_vec3_sub(p, c[1]),
                    cp = flr_vec3_sub(p, c[2]);
+    const double area2 = flr_vec3_length2(flr_vec3_cross(ab, ac)),
+                 most2 =
+                     fmax(flr_vec3_length2(ab),
+                          fmax(flr_vec3_length2(ac), flr_vec3_length2(flr_vec3_sub(c[2], c[1]))));
+    if (!(area2 > SLENDER2 * most2 * most2)) return nearest_in_slender(c, p, part);
     const double d1 = flr_vec3_dot(ab, ap), d2 = flr_vec3_dot(ac, ap);
     const double d3 = flr_vec3_dot(ab, bp), d4 = flr_vec3_dot(ac, bp);
     const double d5 = flr_vec3_dot(ab, cp), d6 = flr_vec3_dot(ac, cp);

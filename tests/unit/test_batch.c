@@ -121,6 +121,51 @@ static void dirty_meshes_equal_the_reference(void **state)
     flr_test_shape_free(&shape);
 }
 
+/* Triangles so slender that rounding decides where their normals point, and some with all corners in two places. */
+static void slivers_equal_the_reference(void **state)
+{
+    (void)state;
+    enum { SLIVERS = 400 };
+    flr_vec3 v[3 * SLIVERS];
+    flr_triangle t[SLIVERS];
+    flr_test_random random = flr_test_random_begin("slivers equal the reference");
+    for (uint32_t i = 0; i < SLIVERS; i++) {
+        flr_vec3 *to = v + 3 * (size_t)i;
+        for (int k = 0; k < 2; k++)
+            to[k] = flr_vec3_make(flr_test_random_range(&random, 1, 2),
+                                  flr_test_random_range(&random, 1, 2),
+                                  flr_test_random_range(&random, 1, 2));
+        to[2] = i % 10 == 0
+                    ? to[0]
+                    : flr_vec3_lerp(to[0], to[1], flr_test_random_range(&random, -0.5, 1.5));
+        if (i % 10 > 4) to[2].x += pow(10, flr_test_random_range(&random, -16, -2));
+        for (uint32_t k = 0; k < 3; k++) t[i].v[k] = 3 * i + k;
+    }
+    flr_mesh_def def = flr_default_mesh_def();
+    def.vertices = v, def.vertex_count = 3 * SLIVERS, def.triangles = t,
+    def.triangle_count = SLIVERS;
+    flr_mesh *mesh;
+    flr_error error;
+    assert_ok(flr_mesh_create(&def, &mesh, &error), error);
+    flr_fit *fit = flr_test_fit(mesh);
+    flr_batch_surface *surface = surface_of(mesh, fit);
+    flr_vec3 *points = malloc(POINTS * sizeof *points);
+    answers *a = malloc(sizeof *a);
+    scatter(&random, mesh, points);
+    ask(surface, points, 1, FLR_SIMD_SCALAR, a);
+    for (int i = 0; i < POINTS; i += 6) {
+        const flr_fit_point_result r = flr_fit_reference_point(mesh, points[i], INFINITY);
+        const double scale = flr_fit_get_info(fit).size + fabs(r.distance);
+        if (fabs(fabs(a->distance[i]) - fabs(r.distance)) > 1e-12 * scale)
+            fail_msg("point %d: %.17g instead of %.17g", i, a->distance[i], r.distance);
+    }
+    free(points);
+    free(a);
+    flr_batch_surface_destroy(surface);
+    flr_fit_destroy(fit);
+    flr_mesh_destroy(mesh);
+}
+
 static void odd_points_are_told(void **state)
 {
     (void)state;
@@ -345,6 +390,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(points_equal_the_reference),
         cmocka_unit_test(dirty_meshes_equal_the_reference),
+        cmocka_unit_test(slivers_equal_the_reference),
         cmocka_unit_test(odd_points_are_told),
         cmocka_unit_test(points_without_memory),
         cmocka_unit_test(poses_equal_single_queries),
