@@ -5,8 +5,8 @@
  * diameter therefore overlaps with the facets of the hole.
  *
  * So each triangle gets its excess: how far it reaches beyond the surface that it stands for, as its angles to its neighbours
- * tell, and never more than the import's chord. Sharp edges count for nothing: a flat face has no excess. An overlap is
- * explained if every sample of either part that is inside the other is no deeper there than the excess of the triangles on
+ * tell, and never more than the import's chord. Sharp edges and the corners themselves count for nothing: a flat face has no
+ * excess. An overlap is explained if every sample of either part that is inside the other is no deeper there than the excess of the triangles on
  * which it and the nearest point lie; triangles that do not face the way out do not count. */
 #include "fit/clash_facets.h"
 
@@ -122,12 +122,15 @@ static flr_result find_excess(faceted *f)
     return FLR_OK;
 }
 
-/* Of the triangles at a point of the surface that face along `way` or against it; frame of the fit. */
+/* Of the triangles at a point of the surface that face along `way` or against it; frame of the fit. Corners lie on the exact
+ * surface: nothing there. */
 static double excess_at(const faceted *f, uint32_t triangle, flr_vec3 p, flr_vec3 way)
 {
     const flr_fit *fit = f->fit;
     const double here = 1e-9 * fit->info.size;
     double most = 0;
+    for (int k = 0; k < 3; k++)
+        if (!(flr_vec3_distance(p, fit->vertices[fit->triangles[triangle].v[k]]) > here)) return 0;
     for (int k = 0; k < 3; k++) {
         const uint32_t v = fit->triangles[triangle].v[k];
         for (uint32_t i = f->adjacency->vertex_first[v]; i < f->adjacency->vertex_first[v + 1];

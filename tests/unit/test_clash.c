@@ -461,6 +461,29 @@ static void facets_hide_no_flat_overlap(void **state)
     flr_fit_destroy(wheel);
 }
 
+/* The corners lie on the exact surfaces: where those of a hole are inside a rod, the rod is too thick, also when its facets
+ * are parallel to those of the hole, which reach farther in than that. */
+static void facets_hide_no_press_fit(void **state)
+{
+    (void)state;
+    const double radius = 0.005, chord = 2e-4;
+    flr_test_random rng = flr_test_random_begin("facets_hide_no_press_fit");
+    for (uint32_t sides = 16; sides < 32; sides += 5) {
+        const double sag = radius * (1 - cos(FLR_PI / sides)),
+                     more = flr_test_random_range(&rng, 2e-5, 0.9 * sag);
+        const flr_pose place = any_pose(&rng, 0.1);
+        flr_fit *ring = prism(sides, 3 * radius, radius, 0, false, 0, 0.01),
+                *rod = prism(sides, radius + more, 0, 0, false, -0.01, 0.02);
+        flr_clash_pair pair = one_pair(imported(ring, place, chord), imported(rod, place, chord));
+        assert_true(pair.depth > 1.5e-5 && pair.depth < sag);
+        if (pair.state != FLR_CLASH_OVERLAP)
+            fail_msg("%u sides, too thick by %g, facets %g", sides, more, pair.facets);
+        assert_true(pair.facets <= 0);
+        flr_fit_destroy(ring);
+        flr_fit_destroy(rod);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -474,6 +497,7 @@ int main(void)
         cmocka_unit_test(zones),
         cmocka_unit_test(facets_explain_nominal_fits),
         cmocka_unit_test(facets_hide_no_flat_overlap),
+        cmocka_unit_test(facets_hide_no_press_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
