@@ -298,6 +298,10 @@ typedef struct object_reading {
 static void begin_object(threemf *r, object_reading *now, const tag *t)
 {
     char name[XML_TEXT_SIZE];
+    if (now->in_object) {
+        fail(r, "there is no end of object", r->objects[r->object_count - 1].id);
+        return;
+    }
     object *o = GROW(r, objects, object_count, object_room);
     *o = (object){.file = now->file,
                   .id = FLR_STREAM_NONE,
@@ -377,6 +381,7 @@ static void read_model(threemf *r, uint32_t file)
             *GROW(r, items, item_count, item_room) = one;
         }
     }
+    if (now.in_object) fail(r, "there is no end of object", r->objects[r->object_count - 1].id);
 }
 
 static size_t find_object(const threemf *r, uint32_t file, uint32_t id)
@@ -461,6 +466,9 @@ static bool add_placed(threemf *r, const component *c, const flr_matrix *T_paren
         return fail(r, "there are too many components, at object", c->id);
     const object *o = &r->objects[index];
     const flr_matrix T = flr_matrix_multiply(T_parent, &c->T);
+    for (int i = 0; i < 3; i++)
+        if (!(fabs(T.m[i][3] * r->unit) <= FLR_MESH_MAX_COORDINATE))
+            return fail(r, "the transform puts it too far out, of object", c->id);
     flr_stream_node node = {.parent = parent,
                             .group = FLR_STREAM_NONE,
                             .colour =

@@ -11,6 +11,7 @@
 typedef struct zip_member {
     const char *name; /* not terminated */
     size_t name_length, offset, packed, unpacked;
+    uint32_t check;
 } zip_member;
 
 static uint32_t get(const uint8_t *bytes, int count)
@@ -71,7 +72,8 @@ static bool next_member(const uint8_t *zip, size_t size, size_t *at, zip_member 
                            .name_length = get(zip + entry + 28, 2),
                            .offset = get(zip + entry + 42, 4),
                            .packed = get(zip + entry + 20, 4),
-                           .unpacked = get(zip + entry + 24, 4)};
+                           .unpacked = get(zip + entry + 24, 4),
+                           .check = get(zip + entry + 16, 4)};
     *at = entry + 46 + member->name_length + get(zip + entry + 30, 2) + get(zip + entry + 32, 2);
     return *at <= size;
 }
@@ -101,7 +103,8 @@ char *flr_zip_read(const uint8_t *zip, size_t size, const char *name, size_t *le
         char *text = flr_collect_grow(NULL, &room, member.unpacked + 1, 1);
         *length = unpack(zip, size, &member, text, member.unpacked);
         text[*length] = 0;
-        if (*length == member.unpacked) return text;
+        if (*length == member.unpacked && crc32_z(0, (const Bytef *)text, *length) == member.check)
+            return text;
         free(text);
         return NULL;
     }

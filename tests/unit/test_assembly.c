@@ -209,13 +209,26 @@ static void threemf_has_a_tree(void **state)
     flr_assembly_destroy(a);
 }
 
-/* a 3MF file of one model, stored */
-static void write_3mf(const char *path, const char *model)
+/* the checksum that ZIP files have */
+static uint32_t crc_of(const char *bytes, size_t size)
+{
+    uint32_t crc = UINT32_MAX;
+    for (size_t i = 0; i < size; i++) {
+        crc ^= (uint8_t)bytes[i];
+        for (int k = 0; k < 8; k++) crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
+    }
+    return ~crc;
+}
+
+/* a 3MF file of one model, stored; damaged: a bit of the model differs from what was packed */
+static void write_3mf(const char *path, const char *model, bool damaged)
 {
     static const char name[] = "3D/3dmodel.model";
     const uint32_t size = (uint32_t)strlen(model), length = sizeof name - 1;
     uint8_t local[30] = {'P', 'K', 3, 4}, entry[46] = {'P', 'K', 1, 2}, end[22] = {'P', 'K', 5, 6};
-    const uint32_t directory = 30 + length + size, all = 46 + length;
+    const uint32_t directory = 30 + length + size, all = 46 + length,
+                   crc = crc_of(model, size) ^ (damaged ? 1 : 0);
+    memcpy(local + 14, &crc, 4), memcpy(entry + 16, &crc, 4);
     memcpy(local + 18, &size, 4), memcpy(local + 22, &size, 4), memcpy(local + 26, &length, 2);
     memcpy(entry + 20, &size, 4), memcpy(entry + 24, &size, 4), memcpy(entry + 28, &length, 2);
     end[8] = end[10] = 1;
@@ -237,6 +250,7 @@ static void threemf_that_is_wrong(void **state)
     "z='0'/></vertices><triangles><triangle v1='0' v2='1' v3='%s'/></triangles></mesh>"
     static const struct {
         const char *model, *corner, *says;
+        bool damaged;
     } cases[] = {
         {"<model><resources><object id='1'><components><component "
          "objectid='1'/></components></object>"
@@ -256,6 +270,17 @@ static void threemf_that_is_wrong(void **state)
          "2", "no model file"},
         {"<model><resources><object id='1'>" MESH "</object></resources><build/></model>", "2",
          "no surfaces"},
+        {"<model><resources><object id='1'>" MESH
+         "</object></resources><build><item objectid='1'/></build></model>",
+         "2", "not a readable 3MF", .damaged = true},
+        {"<model><resources><object id='1'>" MESH "<object id='2'>" MESH
+         "</object></resources><build><item objectid='2'/></build></model>",
+         "2", "no end of object 1"},
+        {"<model><build><item objectid='1'/></build><resources><object id='1'>" MESH, "2",
+         "no end of object 1"},
+        {"<model><resources><object id='1'>" MESH "</object></resources><build><item objectid='1' "
+         "transform='1 0 0 0 1 0 0 0 1 0 1e300 0'/></build></model>",
+         "2", "too far out, of object 1"},
         {"<model unit='inch'><resources><object id='1' name='a&#x1F529;&#xD800;&unknown;b'>" MESH
          "</object></resources><build><item objectid='1'/></build></model>",
          "2", NULL},
@@ -266,8 +291,8 @@ static void threemf_that_is_wrong(void **state)
         flr_mesh_options options = helper_options();
         flr_assembly *a = NULL;
         flr_error error;
-        snprintf(model, sizeof model, cases[i].model, cases[i].corner);
-        write_3mf(path, model);
+        snprintf(model, sizeof model, cases[i].model, cases[i].corner, cases[i].corner);
+        write_3mf(path, model, cases[i].damaged);
         flr_result result = flr_assembly_open(flr_env_real(), path, &options, &a, NULL, &error);
         if (cases[i].says) {
             assert_int_equal(result, FLR_BAD_INPUT);
