@@ -115,7 +115,7 @@ int flr_clash_find(const flr_clash_def *def, flr_clash_list *list, flr_error *er
 void flr_clash_list_free(flr_clash_list *list);
 
 typedef struct { const flr_fit *fit; flr_pose T; ...; } flr_plan_part;
-typedef struct { flr_pose T_world_part; uint32_t rigid; bool moves, passes; ...; } flr_plan_member;
+typedef struct { flr_pose T_world_part; uint32_t rigid; bool moves, leads, passes; ...; } flr_plan_member;
 typedef struct { uint32_t moving, standing; ...; } flr_plan_roles;
 uint32_t flr_plan_count_bodies(const flr_plan_member *members, uint32_t count);
 flr_plan_roles flr_plan_sort(const flr_plan_member *members, uint32_t count, uint32_t *order, flr_plan_part *parts);

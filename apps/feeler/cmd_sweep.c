@@ -222,7 +222,7 @@ static flr_result choose_roles(const flr_scene *scene, const char *names, sweep_
         uint32_t i = 0;
         while (i < count && strcmp(scene->parts[i].name, name) != 0) i++;
         if (i < count)
-            members[i].moves = true;
+            members[i].moves = true, members[i].leads |= name == copy;
         else
             result = flr_fail(error, FLR_BAD_ARGUMENT,
                               "%s has no part \"%s\"; feeler info lists them", scene->path, name);
@@ -316,7 +316,12 @@ static flr_result work_scene(flr_cli *cli, const sweep_values *values, const cha
     flr_result result = flr_scene_read(cli->env, file, &scene, error);
     if (result != FLR_OK) return result;
     const flr_scene_path *path = NULL;
-    if (!values->part || is_path_of(scene, values->path))
+    if (values->pose_unit > 0 && is_path_of(scene, values->path))
+        result = flr_fail(error, FLR_BAD_ARGUMENT,
+                          "%s: the path \"%s\" is in the scene's unit; only pose files have a "
+                          "--pose-unit",
+                          scene->path, values->path);
+    else if (!values->part || is_path_of(scene, values->path))
         result = flr_scene_path_read(cli->env, scene, values->path, &path, &j->poses, error);
     else
         result = flr_pose_list_read(cli->env, values->path,

@@ -138,7 +138,11 @@ static flr_result choose_named(const flr_plan_scene *s, const char *names, flr_p
     for (char *name; result == FLR_OK && (name = strsep(&rest, ","));) {
         bool found = false;
         for (size_t i = 0; i < scene->part_count; i++)
-            if (belongs(scene, i, name)) members[i].moves = found = true;
+            if (belongs(scene, i, name)) {
+                // the poses are those of the first part named
+                if (!found && name == copy) members[i].leads = true;
+                members[i].moves = found = true;
+            }
         if (!found)
             result = flr_fail(error, FLR_BAD_ARGUMENT,
                               "%s has neither a part nor a group \"%s\"; feeler info lists them",

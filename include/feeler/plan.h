@@ -67,7 +67,8 @@ typedef struct flr_plan_member {
     flr_pose T_world_part;
     uint32_t rigid; /* members with the same number, above 0, move as one */
     bool moves;     /* chosen to move; the rest of its rigid group moves with it */
-    bool passes;    /* others pass through it, so it never stands in the way */
+    bool leads;  /* of the chosen ones: the body has the frame of this one; of none: of the first */
+    bool passes; /* others pass through it, so it never stands in the way */
 } flr_plan_member;
 
 /* How many bodies the chosen members are: those of a rigid group are one. */
@@ -78,7 +79,7 @@ typedef struct flr_plan_roles {
 } flr_plan_roles;
 
 /* Lists the members that move as one body, then those that stand. order[i]: index of the member; parts[i].T: its pose as a
- * definition wants it; `fit` stays as it is. The body has the frame of the first chosen member, which comes first; then come
+ * definition wants it; `fit` stays as it is. The body has the frame of the chosen member that leads, which comes first; then come
  * the other chosen ones and the rest of their rigid groups. Both arrays have `count` elements. */
 FLR_API flr_plan_roles flr_plan_sort(const flr_plan_member *members, uint32_t count,
                                      uint32_t *order, flr_plan_part *parts);

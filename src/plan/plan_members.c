@@ -31,8 +31,13 @@ flr_plan_roles flr_plan_sort(const flr_plan_member *members, uint32_t count, uin
                              flr_plan_part *parts)
 {
     flr_plan_roles roles = {0, 0};
+    uint32_t lead = count;
     for (uint32_t i = 0; i < count; i++)
-        if (members[i].moves) order[roles.moving++] = i;
+        if (members[i].moves && (lead == count || (members[i].leads && !members[lead].leads)))
+            lead = i;
+    if (lead < count) order[roles.moving++] = lead;
+    for (uint32_t i = 0; i < count; i++)
+        if (members[i].moves && i != lead) order[roles.moving++] = i;
     const uint32_t chosen = roles.moving;
     for (uint32_t i = 0; chosen && i < count; i++)
         if (!members[i].moves && comes_along(members, count, i)) order[roles.moving++] = i;

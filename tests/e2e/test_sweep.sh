@@ -108,9 +108,15 @@ json '[.. | objects | select(has("bounds")) | .bounds][0] | [.low, .high] | flat
 jq '.groups = [{"name": "both", "rigid": true}] | .parts[].in = "both"' path/two.json >path/rigid.json
 expect 0 feeler sweep path/rigid.json --path path/away.txt --part cube0 --volume path/both.ply --json
 json '(has("against") | not) and (.volume.estimate - 1e-5 | fabs) < 2e-6'
+# the poses are those of the first part named, wherever it is in the scene
+jq '.parts[1].pose = {"position": [30, 0, 0]}' path/two.json >path/apart.json
+expect 0 feeler sweep path/apart.json --path path/away.txt --part cube1,cube0 --volume path/named.stl
+expect 0 feeler info path/named.stl --json
+json '[.. | objects | select(has("bounds")) | .bounds][0] | [.low[0], .high[0]] | [., [-0.03, 0.03]] | transpose | all(.[]; (.[0] - .[1] | fabs) <= 2e-3)'
 jq '.parts = [.parts[1] | .pose = {"position": [-20, 30, 0]}] + [{"name": "way", "file": "way.stl", "unit": "mm", "use": "keep-out"}]' path/two.json >path/kept.json
 expect 1 feeler clash path/kept.json --json
 json '.findings == 1 and .pairs[0].keep_out'
+refuse 2 'only pose files have a --pose-unit' ball/scene.json --path seat --pose-unit m
 refuse 2 'of a pose file, --part NAME says what moves' path/two.json --path path/away.txt --voxel 1mm
 refuse 2 'has no part "cube9"' path/two.json --path path/away.txt --part cube9 --voxel 1mm
 refuse 2 'in place of --voxel' path/two.json --path path/away.txt --part cube0 --voxel 1mm --volume path/x.stl

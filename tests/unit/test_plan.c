@@ -385,7 +385,7 @@ static void stops_when_asked(void **state)
     flr_fit_destroy(walls);
 }
 
-/* Rigid groups move as one, the first chosen part has the frame, and what others pass through is in nobody's way. */
+/* Rigid groups move as one, the chosen part that leads has the frame, else the first, and what others pass through is in nobody's way. */
 static void what_moves_and_what_stands(void **state)
 {
     (void)state;
@@ -413,6 +413,13 @@ static void what_moves_and_what_stands(void **state)
             i < 3 ? flr_pose_mul(members[3].T_world_part, parts[i].T) : parts[i].T;
         assert_true(flr_vec3_distance(T_world_part.p, members[order[i]].T_world_part.p) < 1e-12);
     }
+    // the second of the chosen ones leads; one that is not chosen does not
+    members[0].leads = members[6].leads = true;
+    assert_int_equal(flr_plan_sort(members, COUNT, order, parts).moving, 3);
+    assert_true(order[0] == 6 && order[1] == 3 && order[2] == 0);
+    assert_true(flr_vec3_length(parts[0].T.p) <= 0);
+    assert_true(flr_vec3_distance(flr_pose_mul(members[6].T_world_part, parts[1].T).p,
+                                  members[3].T_world_part.p) < 1e-12);
     members[1].moves = members[2].moves = true;
     assert_int_equal(flr_plan_count_bodies(members, COUNT), 3);
     // nothing chosen: nothing moves
