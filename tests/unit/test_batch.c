@@ -269,9 +269,10 @@ static void poses_equal_single_queries(void **state)
         error);
     size_t first = 0, touching = 0;
     for (uint32_t i = 0; i < POSES; i++) {
-        flr_fit_contact list[2000];
+        flr_fit_contact list[4000];
         flr_fit_result r;
-        flr_fit_pair_query(single, t.poses[i], &params.fit, list, 2000, &r);
+        flr_fit_pair_query(single, t.poses[i], &params.fit, list, 4000, &r);
+        assert_int_equal(r.contact_count, r.contact_total);
         assert_memory_equal(&r.distance, &results[i].distance, sizeof(double));
         assert_memory_equal(r.point, results[i].point, sizeof r.point);
         assert_int_equal(r.contact_total, results[i].contacts);
