@@ -2,8 +2,11 @@
 #include "support/test.h"
 
 #include <ftw.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/env.h"
 
 flr_test_random flr_test_random_begin(const char *test_name)
 {
@@ -61,4 +64,20 @@ void flr_test_folder_remove(char *folder)
 {
     nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     free(folder);
+}
+
+static int64_t count_reads(flr_env *env)
+{
+    (void)env;
+    static _Atomic int64_t reads;
+    return 1000000 * (atomic_fetch_add_explicit(&reads, 1, memory_order_relaxed) + 1);
+}
+
+flr_env *flr_test_counting_env(void)
+{
+    static flr_env_ops ops;
+    static flr_env env = {&ops};
+    ops = *flr_env_real()->ops;
+    ops.clock = count_reads;
+    return &env;
 }

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "feeler/base.h"
+#include "feeler/env.h"
 
 /* Asserts FLR_OK and prints the sentence if it is not. Use: assert_ok(call(..., &error), error) */
 #define assert_ok(call, error)                                                                     \
@@ -67,5 +68,9 @@ const char *flr_test_models_dir(void);
  * flr_test_folder_remove(). The text is owned by the caller (free). */
 char *flr_test_folder(void);
 void flr_test_folder_remove(char *folder);
+
+/* This machine, but for the clock: that moves on by a millisecond whenever it is read. What reads it again and again until its time
+ * is up gets as far on a busy machine as on a quiet one. */
+flr_env *flr_test_counting_env(void);
 
 #endif

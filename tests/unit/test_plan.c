@@ -1,5 +1,4 @@
 /* removal paths: found where there is one, checked again by force, and never found where there is none */
-#include "base/env.h"
 #include "feeler/plan.h"
 #include "support/fixtures.h"
 
@@ -51,16 +50,6 @@ static flr_plan_result find_path_by(flr_env *env, const flr_plan_def *def,
 static flr_plan_result find_path(const flr_plan_def *def, const flr_plan_search *search)
 {
     return find_path_by(flr_env_real(), def, search);
-}
-
-/* A clock that moves on by a millisecond whenever it is read: a search that reads it again and again gets as far on a busy
- * machine as on a quiet one. */
-static int64_t reads;
-
-static int64_t count_reads(flr_env *env)
-{
-    (void)env;
-    return 1000000 * __atomic_add_fetch(&reads, 1, __ATOMIC_RELAXED);
 }
 
 /* No pose of the path, far more finely spaced, is nearer than the clearance. */
@@ -172,12 +161,9 @@ static void blocked(void **state)
         plates[i] = (flr_plan_part){plate, {p, along[i / 2]}};
     }
     flr_plan_def def = def_of(&moving, plates, 6, 0);
-    flr_env_ops ops = *flr_env_real()->ops;
-    ops.clock = count_reads;
-    flr_env counting = {&ops};
     flr_plan_search search = short_search(0.2);
     search.threads = 1;
-    flr_plan_result r = find_path_by(&counting, &def, &search);
+    flr_plan_result r = find_path_by(flr_test_counting_env(), &def, &search);
     assert_null(r.poses);
     assert_int_equal(r.method, FLR_PLAN_NONE);
     assert_true(r.blocker_count >= 1 && r.reached < 0.01);
@@ -194,7 +180,7 @@ static void blocked(void **state)
             all[count++].T.p = flr_vec3_scale(plates[i].T.p, 1.5);
         }
         def = def_of(&moving, all, count, 0);
-        r = find_path_by(&counting, &def, &search);
+        r = find_path_by(flr_test_counting_env(), &def, &search);
         assert_null(r.poses);
         assert_true(r.blocker_count >= 1);
         assert_true(r.blockers[0].sole);

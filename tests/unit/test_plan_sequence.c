@@ -55,7 +55,7 @@ static flr_plan_sequence find(const flr_plan_sequence_def *def)
 {
     flr_plan_sequence sequence;
     flr_error error;
-    assert_ok(flr_plan_sequence_find(flr_env_real(), def, &sequence, &error), error);
+    assert_ok(flr_plan_sequence_find(flr_test_counting_env(), def, &sequence, &error), error);
     return sequence;
 }
 
