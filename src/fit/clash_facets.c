@@ -7,7 +7,8 @@
  * So each triangle gets its excess: how far it reaches beyond the surface that it stands for, as its angles to its neighbours
  * tell, and never more than the import's chord. Sharp edges and the corners themselves count for nothing: a flat face has no
  * excess. An overlap is explained if every sample of either part that is inside the other is no deeper there than the excess of the triangles on
- * which it and the nearest point lie; triangles that do not face the way out do not count. */
+ * which it and the nearest point lie; triangles that do not face the way out do not count. Edges can cross where no sample is inside: the middle of
+ * each stretch of an edge that is inside the other part counts like a sample. */
 #include "fit/clash_facets.h"
 
 #include <math.h>
@@ -24,7 +25,9 @@
 #define FLAT      1e-5 /* radians */
 #define MAX_RATIO 4    /* of the widths of facets of one arc */
 #define ALLOWANCE 1.1  /* of an estimate from angles */
-#define MIN_FACES 0.7  /* cosine between a triangle's normal and the way out */
+#define MIDDLES                                                                                    \
+    1.25 /* times the excess: middles of edges are deeper than samples, and angles tell little of irregular facets */
+#define MIN_FACES 0.7 /* cosine between a triangle's normal and the way out */
 
 /* The triangles of a fit, with what they reach beyond their surface. */
 typedef struct faceted {
@@ -181,6 +184,121 @@ static double explained(const flr_clash_def *def, const faceted *a, const facete
     return most;
 }
 
+/* ---- edges that pass through the other part's surface ---- */
+
+enum { MAX_CUTS = 64 /* of an edge; one with more of them is not explained */ };
+
+/* An edge, in the frame of the part that it may pass through. */
+typedef struct cut_edge {
+    const flr_fit *other;
+    flr_vec3 from, to;
+    double at[MAX_CUTS + 2]; /* from 0 to 1, where it passes through; both ends, too */
+    uint32_t count;
+} cut_edge;
+
+/* False: there are too many cuts. */
+static bool cut_by(cut_edge *e, uint32_t triangle)
+{
+    const double here = 1e-9 * e->other->info.size;
+    flr_vec3 t[3];
+    flr_fit_triangle(e->other, triangle, t);
+    const flr_vec3 n = normal_of(t);
+    const double from = flr_vec3_dot(n, flr_vec3_sub(e->from, t[0])),
+                 to = flr_vec3_dot(n, flr_vec3_sub(e->to, t[0]));
+    if (from * to > 0 || from == to) return true;
+    const double at = from / (from - to);
+    if (flr_triangle_point2(t, flr_vec3_lerp(e->from, e->to, at)) > here * here) return true;
+    if (e->count == MAX_CUTS) return false;
+    uint32_t i = e->count++;
+    for (; i > 0 && e->at[i - 1] > at; i--) e->at[i] = e->at[i - 1];
+    e->at[i] = at;
+    return true;
+}
+
+static bool cut_by_patch(cut_edge *e, const flr_fit_patch *p)
+{
+    for (uint32_t i = 0; i < p->faces; i++)
+        if (!cut_by(e, e->other->faces[p->first_face + i].triangle)) return false;
+    return true;
+}
+
+/* Finds all places where an edge passes through triangles of the other part, in order. False: there are too many. */
+static bool cut(cut_edge *e)
+{
+    const flr_fit *fit = e->other;
+    const double p[3] = {e->from.x, e->from.y, e->from.z}, q[3] = {e->to.x, e->to.y, e->to.z};
+    struct {
+        uint32_t level, entry;
+    } stack[FLR_FIT_STACK];
+    unsigned depth = 1;
+    e->count = 0;
+    stack[0].level = fit->levels - 1, stack[0].entry = 0;
+    while (depth) {
+        const uint32_t level = stack[--depth].level, entry = stack[depth].entry;
+        const flr_fit_boxes *b = &fit->level[level][entry];
+        for (uint32_t i = 0; i < FLR_FIT_WIDE; i++) {
+            bool meets = true;
+            for (int k = 0; k < 3; k++)
+                meets = meets && fmin(p[k], q[k]) <= (double)b->high[k][i] &&
+                        fmax(p[k], q[k]) >= (double)b->low[k][i];
+            if (!meets) continue;
+            const uint32_t below = entry * FLR_FIT_WIDE + i;
+            if (level > 0)
+                stack[depth].level = level - 1, stack[depth++].entry = below;
+            else if (!cut_by_patch(e, &fit->patches[below]))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* The middle of a stretch of an edge of part `side`, as a contact in the frame of a; not inside the other part: a distance of at least 0. */
+static flr_fit_contact middle_of(const cut_edge *e, uint32_t stretch, int side, uint32_t triangle,
+                                 flr_pose T_a_b)
+{
+    const flr_vec3 p = flr_vec3_lerp(e->from, e->to, 0.5 * (e->at[stretch] + e->at[stretch + 1]));
+    flr_fit_contact c = {.side = (uint32_t)side};
+    if (!flr_fit_may_be_inside(e->other, p)) return c;
+    const flr_fit_point_result r = flr_fit_point(e->other, p, INFINITY);
+    const bool of_a = side == 0; // then all is in the frame of b
+    c.point = of_a ? flr_pose_apply(T_a_b, p) : p;
+    c.nearest = of_a ? flr_pose_apply(T_a_b, r.nearest) : r.nearest;
+    c.normal = of_a ? flr_vec3_neg(flr_quat_rotate(T_a_b.q, r.direction)) : r.direction;
+    c.distance = r.distance;
+    c.triangle[side] = triangle;
+    c.triangle[1 - side] = r.triangle;
+    return c;
+}
+
+/* Is every stretch of the edges of part `side` that is inside the other one no deeper than facets explain? */
+static bool edges_are_explained(const flr_clash_def *def, const faceted *const parts[2], int side,
+                                flr_pose T_a_b)
+{
+    const faceted *own = parts[side];
+    const flr_adjacency *a = own->adjacency;
+    cut_edge e = {.other = parts[1 - side]->fit};
+    for (uint32_t i = 0; i < a->edge_count; i++) {
+        const flr_vec3 *v = own->fit->vertices;
+        const flr_vec3 from = v[a->edges[i].v[0]], to = v[a->edges[i].v[1]];
+        e.from = side ? flr_pose_apply(T_a_b, from) : flr_pose_apply_inverse(T_a_b, from);
+        e.to = side ? flr_pose_apply(T_a_b, to) : flr_pose_apply_inverse(T_a_b, to);
+        if (!cut(&e)) return false;
+        // one that passes through nothing is as its ends are, which are samples
+        if (!e.count) continue;
+        for (uint32_t k = e.count++; k > 0; k--) e.at[k] = e.at[k - 1];
+        e.at[0] = 0;
+        e.at[e.count++] = 1;
+        for (uint32_t k = 0; k + 1 < e.count; k++) {
+            const flr_fit_contact c =
+                middle_of(&e, k, side, a->edge_sides[a->edge_first[i]] / 3, T_a_b);
+            if (-c.distance > def->touch &&
+                -c.distance > MIDDLES * excess_of(parts[0], parts[1], T_a_b, &c) + def->touch)
+                return false;
+        }
+    }
+    return true;
+}
+
 static flr_result explain_pair(void *context, size_t piece, unsigned worker)
 {
     const explaining *e = context;
@@ -202,10 +320,12 @@ static flr_result explain_pair(void *context, size_t piece, unsigned worker)
     flr_fit_contact *contacts = calloc(capacity + 1u, sizeof *contacts);
     if (contacts) {
         flr_fit_pair_query(query, T_a_b, &params, contacts, capacity, &r);
-        const double excess = explained(def, &e->parts[e->of[pair->a]], &e->parts[e->of[pair->b]],
-                                        T_a_b, contacts, r.contact_count);
+        const faceted *const parts[2] = {&e->parts[e->of[pair->a]], &e->parts[e->of[pair->b]]};
+        const double excess = explained(def, parts[0], parts[1], T_a_b, contacts, r.contact_count);
         // what is deeper than all samples is no matter of facets
-        if (excess > 0 && pair->depth <= excess + def->touch) {
+        if (excess > 0 && pair->depth <= excess + def->touch &&
+            edges_are_explained(def, parts, 0, T_a_b) &&
+            edges_are_explained(def, parts, 1, T_a_b)) {
             pair->state = FLR_CLASH_CONTACT;
             pair->facets = excess;
         }

@@ -328,36 +328,65 @@ static void zones(void **state)
 
 enum { MAX_SIDES = 64 };
 
+/* solids in one mesh */
+typedef struct solids {
+    flr_vec3 v[4 * MAX_SIDES + 8];
+    flr_triangle t[8 * MAX_SIDES + 12];
+    uint32_t vertices, triangles;
+} solids;
+
+static void add_quad(solids *s, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
+{
+    s->t[s->triangles++] = (flr_triangle){{a, b, c}};
+    s->t[s->triangles++] = (flr_triangle){{a, c, d}};
+}
+
 /* A prism of a circle's polygon from z0 to z1, its corners on the circle; with a hole, of another polygon, when `hole` is above 0.
  * Uneven: corners are not equally spaced. */
-static flr_fit *prism(uint32_t sides, double radius, double hole, double turn, bool uneven,
-                      double z0, double z1)
+static void add_prism(solids *s, uint32_t sides, double radius, double hole, double turn,
+                      bool uneven, double z0, double z1)
 {
-    flr_vec3 v[4 * MAX_SIDES];
-    flr_triangle t[8 * MAX_SIDES];
-    uint32_t count = 0;
+    const uint32_t first = s->vertices;
     for (uint32_t i = 0; i < sides; i++) {
         const double part = i + (uneven && i % 3 == 1 ? 0.4 : 0),
                      angle = turn + 2 * FLR_PI * part / sides;
         for (uint32_t k = 0; k < 4; k++) {
             const double r = k < 2 ? radius : hole;
-            v[4 * i + k] = (flr_vec3){r * cos(angle), r * sin(angle), k % 2 ? z1 : z0};
+            s->v[s->vertices++] = (flr_vec3){r * cos(angle), r * sin(angle), k % 2 ? z1 : z0};
         }
     }
     for (uint32_t i = 0; i < sides; i++) {
-        const uint32_t a = 4 * i, b = 4 * ((i + 1) % sides);
-        const uint32_t quads[4][4] = {{a, b, b + 1, a + 1},         // outside
-                                      {a + 2, a + 3, b + 3, b + 2}, // the hole
-                                      {a + 1, b + 1, b + 3, a + 3}, // above
-                                      {a, a + 2, b + 2, b}};        // below
-        for (int q = 0; q < 4; q++) {
-            if (q == 1 && !(hole > 0)) continue;
-            t[count++] = (flr_triangle){{quads[q][0], quads[q][1], quads[q][2]}};
-            t[count++] = (flr_triangle){{quads[q][0], quads[q][2], quads[q][3]}};
-        }
+        const uint32_t a = first + 4 * i, b = first + 4 * ((i + 1) % sides);
+        add_quad(s, a, b, b + 1, a + 1);                       // outside
+        if (hole > 0) add_quad(s, a + 2, a + 3, b + 3, b + 2); // the hole
+        add_quad(s, a + 1, b + 1, b + 3, a + 3);               // above
+        add_quad(s, a, a + 2, b + 2, b);                       // below
     }
+}
+
+/* a box by its middle and half of its sides */
+static void add_box(solids *s, flr_vec3 c, flr_vec3 x, flr_vec3 y, flr_vec3 z)
+{
+    const uint32_t f = s->vertices;
+    for (int i = 0; i < 8; i++) {
+        const double a = i & 1 ? 1 : -1, b = i & 2 ? 1 : -1, d = i & 4 ? 1 : -1;
+        s->v[s->vertices++] =
+            (flr_vec3){c.x + a * x.x + b * y.x + d * z.x, c.y + a * x.y + b * y.y + d * z.y,
+                       c.z + a * x.z + b * y.z + d * z.z};
+    }
+    add_quad(s, f, f + 2, f + 3, f + 1);
+    add_quad(s, f + 4, f + 5, f + 7, f + 6);
+    add_quad(s, f, f + 1, f + 5, f + 4);
+    add_quad(s, f + 2, f + 6, f + 7, f + 3);
+    add_quad(s, f, f + 4, f + 6, f + 2);
+    add_quad(s, f + 1, f + 3, f + 7, f + 5);
+}
+
+static flr_fit *fit_of_solids(const solids *s)
+{
     flr_mesh_def def = flr_default_mesh_def();
-    def.vertices = v, def.vertex_count = 4 * sides, def.triangles = t, def.triangle_count = count;
+    def.vertices = s->v, def.vertex_count = s->vertices;
+    def.triangles = s->t, def.triangle_count = s->triangles;
     flr_mesh *mesh;
     flr_fit *fit;
     flr_error error;
@@ -365,6 +394,14 @@ static flr_fit *prism(uint32_t sides, double radius, double hole, double turn, b
     assert_ok(flr_fit_build(mesh, NULL, &fit, &error), error);
     flr_mesh_destroy(mesh);
     return fit;
+}
+
+static flr_fit *prism(uint32_t sides, double radius, double hole, double turn, bool uneven,
+                      double z0, double z1)
+{
+    solids s = {.vertices = 0};
+    add_prism(&s, sides, radius, hole, turn, uneven, z0, z1);
+    return fit_of_solids(&s);
 }
 
 static flr_clash_part imported(const flr_fit *fit, flr_pose T_world_part, double chord)
@@ -484,6 +521,37 @@ static void facets_hide_no_press_fit(void **state)
     }
 }
 
+/* A rod sits in its hole as designed, and elsewhere an edge of one part crosses an edge of the other, so that no corner is inside:
+ * a clash. */
+static void facets_hide_no_crossing_edges(void **state)
+{
+    (void)state;
+    const double chord = 2e-4, half = sqrt(0.5) * 0.003;
+    flr_test_random rng = flr_test_random_begin("facets_hide_no_crossing_edges");
+    for (int round = 0; round < 20; round++) {
+        // below 0: apart
+        const double deep = round % 5 ? flr_test_random_range(&rng, 3e-5, 1e-3) : -2e-5;
+        const flr_pose place = any_pose(&rng, 0.1);
+        solids ring = {.vertices = 0}, rod = {.vertices = 0};
+        add_prism(&ring, 24, 0.015, 0.005, 0, false, 0, 0.01);
+        add_box(&ring, (flr_vec3){0.04013, 0.00007, 0.03}, (flr_vec3){0.01, 0, 0},
+                (flr_vec3){0, half, half}, (flr_vec3){0, -half, half});
+        add_prism(&rod, 24, 0.005, 0, 0.1, false, -0.01, 0.02);
+        add_box(&rod, (flr_vec3){0.04, 0, 0.03 + 4 * half - deep}, (flr_vec3){half, 0, half},
+                (flr_vec3){0, 0.01, 0}, (flr_vec3){-half, 0, half});
+        flr_fit *a = fit_of_solids(&ring), *b = fit_of_solids(&rod);
+        for (int swapped = 0; swapped < 2; swapped++) {
+            const flr_clash_pair pair = one_pair(imported(swapped ? b : a, place, chord),
+                                                 imported(swapped ? a : b, place, chord));
+            if (pair.state != (deep > 0 ? FLR_CLASH_OVERLAP : FLR_CLASH_CONTACT))
+                fail_msg("edges %g deep: state %d, %g deep, facets %g", deep, (int)pair.state,
+                         pair.depth, pair.facets);
+        }
+        flr_fit_destroy(a);
+        flr_fit_destroy(b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -498,6 +566,7 @@ int main(void)
         cmocka_unit_test(facets_explain_nominal_fits),
         cmocka_unit_test(facets_hide_no_flat_overlap),
         cmocka_unit_test(facets_hide_no_press_fit),
+        cmocka_unit_test(facets_hide_no_crossing_edges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
