@@ -99,7 +99,7 @@ static bool end_line(flr_mcp_inbox *inbox, const json_t *running, flr_mcp *mcp)
 
 static void keep(flr_mcp_inbox *inbox, const char *bytes, size_t size)
 {
-    if (inbox->skipping) return;
+    if (inbox->skipping || !size) return;
     if (inbox->size + size > inbox->capacity) {
         size_t capacity = inbox->capacity ? inbox->capacity : 4096;
         while (capacity < inbox->size + size) capacity *= 2;
