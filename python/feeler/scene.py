@@ -311,12 +311,13 @@ class _Space:
         self.scene = scene = _scene(source)
         parts = list(scene.parts.values())
         names = None if part is None else [part] if isinstance(part, str) else list(part)
+        leads = names[0] if names else None
         for name in names or []:
             scene.parts[name]
         members = ffi.new("flr_plan_member[]", max(1, len(parts)))
         for i, p in enumerate(parts):
             moves = p.kind != "static" if names is None else p.name in names
-            members[i] = (_c_pose(p.pose), p.rigid, moves, bool(names) and p.name == names[0], p.passes)
+            members[i] = (_c_pose(p.pose), p.rigid, moves, p.name == leads, p.passes)
         bodies = lib.flr_plan_count_bodies(members, len(parts))
         if names is None and bodies != 1:
             raise _core.InputError(f"there are {bodies} movable parts: name the one that moves, part=...")
