@@ -8,7 +8,7 @@
  * tell, and never more than the import's chord. Sharp edges and the corners themselves count for nothing: a flat face has no
  * excess. An overlap is explained if every sample of either part that is inside the other is no deeper there than the excess of the triangles on
  * which it and the nearest point lie; triangles that do not face the way out do not count. Edges can cross where no sample is inside: the middle of
- * each stretch of an edge that is inside the other part counts like a sample. */
+ * each stretch of an edge that is inside the other part counts, too, with a quarter more excess (MIDDLES). */
 #include "fit/clash_facets.h"
 
 #include <math.h>
