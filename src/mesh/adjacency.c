@@ -3,11 +3,13 @@
  * Sides are first dealt into one bucket per lower vertex, then each bucket, six sides in the
  * mean, is sorted by the upper vertex. Vertices are numbered in the order of first use, so
  * nearly all of this happens within the caches. The sorted sides are the list of sides by
- * edge: there is no temporary copy of them. */
-#include "feeler/mesh_check.h"
+ * edge: there is no temporary copy of them. Buckets are sorted and cut into edges by slices of
+ * vertices, on several threads. */
+#include "mesh/adjacency.h"
 
 #include <stdlib.h>
 
+#include "base/parallel.h"
 #include "feeler/math.h"
 
 /* the owner of the arrays: the public struct first, so that both have one address */
@@ -91,9 +93,9 @@ static bool is_collapsed(flr_triangle t)
     return t.v[0] == t.v[1] || t.v[1] == t.v[2] || t.v[2] == t.v[0];
 }
 
-/* fills edge_sides with the sides of all triangles that are not collapsed, sorted by lower
- * vertex, upper vertex, number; `first` gets vertex_count + 1 bucket borders */
-static void sort_sides(const flr_mesh *mesh, uint32_t *first, uint32_t *sides)
+/* fills edge_sides with the sides of all triangles that are not collapsed, by lower vertex; the
+ * others get no edge. `first` gets vertex_count + 1 bucket borders */
+static void deal_sides(const flr_mesh *mesh, adjacency_build *b, uint32_t *first)
 {
     /* count, then sum up to where each bucket ends */
     for (uint32_t v = 0; v <= mesh->vertex_count; v++) first[v] = 0;
@@ -105,20 +107,14 @@ static void sort_sides(const flr_mesh *mesh, uint32_t *first, uint32_t *sides)
 
     /* deal from the back, so that each border moves down to where its bucket begins */
     for (uint32_t t = mesh->triangle_count; t-- > 0;) {
-        if (is_collapsed(mesh->triangles[t])) continue;
+        bool collapsed = is_collapsed(mesh->triangles[t]);
         for (uint32_t k = 3; k-- > 0;) {
             uint32_t side = 3 * t + k;
-            sides[--first[side_vertices(mesh, side).v[0]]] = side;
+            if (collapsed)
+                b->side_edge[side] = FLR_NONE;
+            else
+                b->edge_sides[--first[side_vertices(mesh, side).v[0]]] = side;
         }
-    }
-
-    enum { ADJACENCY_SMALL = 24 };
-    for (uint32_t v = 0; v < mesh->vertex_count; v++) {
-        uint32_t count = first[v + 1] - first[v];
-        if (count <= ADJACENCY_SMALL)
-            insertion_sort(mesh, sides + first[v], count);
-        else
-            heap_sort(mesh, sides + first[v], count);
     }
 }
 
@@ -146,13 +142,59 @@ static flr_edge_kind kind_of(const flr_mesh *mesh, const uint32_t *sides, uint32
                                                                               : FLR_EDGE_REGULAR;
 }
 
-/* cuts the sorted sides into edges */
-static void fill_edges(const flr_mesh *mesh, adjacency_build *b, uint32_t sorted)
-{
-    for (uint32_t side = 0; side < 3 * mesh->triangle_count; side++) b->side_edge[side] = FLR_NONE;
+/* ---- slices of vertices ---- */
 
-    uint32_t edge = 0;
-    for (uint32_t i = 0; i < sorted; edge++) {
+enum { ADJACENCY_SLICE = 1 << 15, ADJACENCY_SMALL = 24 };
+
+typedef struct edge_slice {
+    uint32_t first_edge, edge_count;
+    uint32_t border_count, flipped_count, nonmanifold_count;
+} edge_slice;
+
+typedef struct edge_job {
+    const flr_mesh *mesh;
+    adjacency_build *b;
+    const uint32_t *first; /* [vertex_count + 1] bucket borders */
+    edge_slice *slices;
+} edge_job;
+
+/* the vertices of a slice */
+static uint32_t slice_begin(size_t piece) { return (uint32_t)piece * ADJACENCY_SLICE; }
+static uint32_t slice_end(const flr_mesh *mesh, size_t piece)
+{
+    uint32_t begin = slice_begin(piece), left = mesh->vertex_count - begin;
+    return begin + (left < ADJACENCY_SLICE ? left : ADJACENCY_SLICE);
+}
+
+/* sorts the buckets of a slice by upper vertex and side, and counts their edges */
+static flr_result sort_slice(void *context, size_t piece, unsigned worker)
+{
+    (void)worker;
+    edge_job *job = context;
+    uint32_t *sides = job->b->edge_sides, begin = slice_begin(piece);
+    uint32_t end = slice_end(job->mesh, piece);
+    for (uint32_t v = begin; v < end; v++) {
+        uint32_t count = job->first[v + 1] - job->first[v];
+        if (count <= ADJACENCY_SMALL)
+            insertion_sort(job->mesh, sides + job->first[v], count);
+        else
+            heap_sort(job->mesh, sides + job->first[v], count);
+    }
+    job->slices[piece].edge_count =
+        count_edges(job->mesh, sides + job->first[begin], job->first[end] - job->first[begin]);
+    return FLR_OK;
+}
+
+/* cuts the sorted sides of a slice into edges */
+static flr_result cut_slice(void *context, size_t piece, unsigned worker)
+{
+    (void)worker;
+    edge_job *job = context;
+    const flr_mesh *mesh = job->mesh;
+    adjacency_build *b = job->b;
+    edge_slice *slice = &job->slices[piece];
+    uint32_t edge = slice->first_edge, sorted = job->first[slice_end(mesh, piece)];
+    for (uint32_t i = job->first[slice_begin(piece)]; i < sorted; edge++) {
         uint32_t from = i;
         b->edges[edge] = side_vertices(mesh, b->edge_sides[from]);
         b->edge_first[edge] = from;
@@ -161,11 +203,11 @@ static void fill_edges(const flr_mesh *mesh, adjacency_build *b, uint32_t sorted
 
         flr_edge_kind kind = kind_of(mesh, b->edge_sides + from, i - from);
         b->edge_kind[edge] = (uint8_t)kind;
-        b->out.border_count += kind == FLR_EDGE_BORDER;
-        b->out.flipped_count += kind == FLR_EDGE_FLIPPED;
-        b->out.nonmanifold_count += kind == FLR_EDGE_NONMANIFOLD;
+        slice->border_count += kind == FLR_EDGE_BORDER;
+        slice->flipped_count += kind == FLR_EDGE_FLIPPED;
+        slice->nonmanifold_count += kind == FLR_EDGE_NONMANIFOLD;
     }
-    b->edge_first[edge] = sorted;
+    return FLR_OK;
 }
 
 /* ---- vertices ---- */
@@ -242,36 +284,60 @@ void flr_adjacency_destroy(flr_adjacency *adjacency)
     free(b);
 }
 
-/* allocates and fills; false when memory runs out */
-static bool fill(const flr_mesh *mesh, adjacency_build *b)
+/* allocates and fills what is about edges; `first` is overwritten. False when memory runs out */
+static bool fill_edges(const flr_mesh *mesh, unsigned threads, adjacency_build *b, uint32_t *first,
+                       edge_slice *slices, size_t slice_count)
 {
-    uint64_t sides = 3 * (uint64_t)mesh->triangle_count;
-    b->vertex_first = array(mesh->vertex_count + (uint64_t)1, sizeof *b->vertex_first);
-    b->edge_sides = array(sides, sizeof *b->edge_sides);
-    b->side_edge = array(sides, sizeof *b->side_edge);
-    if (!b->vertex_first || !b->edge_sides || !b->side_edge) return false;
-
-    /* vertex_first serves as bucket borders until the vertices are filled in */
-    sort_sides(mesh, b->vertex_first, b->edge_sides);
-    uint32_t sorted = b->vertex_first[mesh->vertex_count];
-    b->out.edge_count = count_edges(mesh, b->edge_sides, sorted);
-
+    edge_job job = {.mesh = mesh, .b = b, .first = first, .slices = slices};
+    deal_sides(mesh, b, first);
+    if (flr_parallel_for(threads, slice_count, sort_slice, &job) != FLR_OK) return false;
+    for (size_t i = 0; i < slice_count; i++) {
+        slices[i].first_edge = b->out.edge_count;
+        b->out.edge_count += slices[i].edge_count;
+    }
     b->edges = array(b->out.edge_count, sizeof *b->edges);
     b->edge_kind = array(b->out.edge_count, sizeof *b->edge_kind);
     b->edge_first = array(b->out.edge_count + (uint64_t)1, sizeof *b->edge_first);
+    if (!b->edges || !b->edge_kind || !b->edge_first) return false;
+    if (flr_parallel_for(threads, slice_count, cut_slice, &job) != FLR_OK) return false;
+    b->edge_first[b->out.edge_count] = first[mesh->vertex_count];
+    for (size_t i = 0; i < slice_count; i++) {
+        b->out.border_count += slices[i].border_count;
+        b->out.flipped_count += slices[i].flipped_count;
+        b->out.nonmanifold_count += slices[i].nonmanifold_count;
+    }
+    return true;
+}
+
+/* allocates and fills; false when memory runs out */
+static bool fill(const flr_mesh *mesh, unsigned threads, bool edges_only, adjacency_build *b)
+{
+    uint64_t sides = 3 * (uint64_t)mesh->triangle_count;
+    size_t slice_count = ((size_t)mesh->vertex_count + ADJACENCY_SLICE - 1) / ADJACENCY_SLICE;
+    edge_slice *slices = calloc(slice_count + 1, sizeof *slices);
+    b->vertex_first = array(mesh->vertex_count + (uint64_t)1, sizeof *b->vertex_first);
+    b->edge_sides = array(sides, sizeof *b->edge_sides);
+    b->side_edge = array(sides, sizeof *b->side_edge);
+    /* vertex_first serves as bucket borders until the vertices are filled in */
+    bool ok = slices && b->vertex_first && b->edge_sides && b->side_edge &&
+              fill_edges(mesh, threads, b, b->vertex_first, slices, slice_count);
+    free(slices);
+    if (!ok) return false;
+    if (edges_only) {
+        free(b->vertex_first);
+        b->vertex_first = NULL;
+        return true;
+    }
     b->vertex_triangles = array(sides, sizeof *b->vertex_triangles);
     b->triangle_component = array(mesh->triangle_count, sizeof *b->triangle_component);
-    if (!b->edges || !b->edge_kind || !b->edge_first || !b->vertex_triangles ||
-        !b->triangle_component)
-        return false;
-
-    fill_edges(mesh, b, sorted);
+    if (!b->vertex_triangles || !b->triangle_component) return false;
     fill_vertices(mesh, b);
     fill_components(mesh, b);
     return true;
 }
 
-flr_result flr_adjacency_create(const flr_mesh *mesh, flr_adjacency **adjacency, flr_error *error)
+static flr_result create(const flr_mesh *mesh, unsigned threads, bool edges_only,
+                         flr_adjacency **adjacency, flr_error *error)
 {
     if (mesh->triangle_count > UINT32_MAX / 3)
         return flr_fail(error, FLR_TOO_LARGE,
@@ -280,7 +346,7 @@ flr_result flr_adjacency_create(const flr_mesh *mesh, flr_adjacency **adjacency,
                         mesh->triangle_count, UINT32_MAX / 3);
 
     adjacency_build *b = calloc(1, sizeof *b);
-    if (!b || !fill(mesh, b)) {
+    if (!b || !fill(mesh, threads, edges_only, b)) {
         flr_adjacency_destroy(b ? &b->out : NULL);
         return flr_fail(error, FLR_NO_MEMORY,
                         "out of memory while finding the neighbours of %u triangles",
@@ -298,4 +364,15 @@ flr_result flr_adjacency_create(const flr_mesh *mesh, flr_adjacency **adjacency,
     b->out.triangle_component = b->triangle_component;
     *adjacency = &b->out;
     return FLR_OK;
+}
+
+flr_result flr_adjacency_create(const flr_mesh *mesh, flr_adjacency **adjacency, flr_error *error)
+{
+    return create(mesh, 1, false, adjacency, error);
+}
+
+flr_result flr_adjacency_create_edges(const flr_mesh *mesh, unsigned threads,
+                                      flr_adjacency **adjacency, flr_error *error)
+{
+    return create(mesh, threads, true, adjacency, error);
 }

@@ -1,13 +1,16 @@
 /* features: triangles grown into quasi-planar polygons (McNeely et al. 2005, section 4.1), then
  * edges and vertices labelled */
-#include "base/array.h"
-#include "feeler/mesh_check.h"
+#include "mesh/features.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/large_pages.h"
+#include "base/parallel.h"
+#include "mesh/adjacency.h"
 #include "mesh/outline.h"
 
 /* the cosine that counts as a right angle: rounding must not round off a cube */
@@ -22,15 +25,25 @@ typedef struct features_build {
     uint8_t *vertex_flags;
 } features_build;
 
+/* a triangle's unit normal, or zero where it is too thin to have one, and twice its area */
+typedef struct facing {
+    flr_vec3 normal;
+    double area2;
+} facing;
+
 typedef struct grower {
     const flr_mesh *mesh;
     const flr_adjacency *adjacency;
+    unsigned threads;
     double half_voxel;
-    double noise;      /* a triangle less high than this, in metres, has no normal */
-    uint32_t *order;   /* [triangle_count]: seeds, large ones first */
-    uint32_t *queue;   /* [triangle_count] */
-    uint8_t *state;    /* [triangle_count]: REVERSED when it winds against its seed, REPEATED */
-    uint8_t *spread;   /* [edge_count]: how many different triangles are on it, 3 for more */
+    double noise;    /* a triangle less high than this, in metres, has no normal */
+    facing *facings; /* [triangle_count] */
+    uint32_t *order; /* [triangle_count]: seeds, large ones first */
+    uint32_t *queue; /* [triangle_count] */
+    uint8_t *state;  /* [triangle_count]: REVERSED when it winds against its seed, REPEATED */
+    uint8_t *spread; /* [edge_count]: how many different triangles are on it, 3 for more */
+    uint32_t *
+        across; /* [3 triangle_count]: the side on the other side of an edge that may be crossed, or ACROSS_NONE, or ACROSS_SEVERAL */
     uint32_t *polygon; /* [triangle_count] */
     flr_plane *planes; /* [room], of the polygons so far */
     uint32_t room;
@@ -44,8 +57,7 @@ static bool is_collapsed(flr_triangle t)
     return t.v[0] == t.v[1] || t.v[1] == t.v[2] || t.v[2] == t.v[0];
 }
 
-/* the unit normal, or zero where the triangle is too thin to have one; twice the area beside */
-static flr_vec3 normal_of(const grower *g, uint32_t triangle, double *area2)
+static facing facing_of(const grower *g, uint32_t triangle)
 {
     const uint32_t *v = g->mesh->triangles[triangle].v;
     flr_vec3 a = g->mesh->vertices[v[0]];
@@ -54,9 +66,8 @@ static flr_vec3 normal_of(const grower *g, uint32_t triangle, double *area2)
     flr_vec3 n = flr_vec3_cross(ab, ac);
     double longest2 = fmax(flr_vec3_length2(ab), fmax(flr_vec3_length2(ac), flr_vec3_length2(bc)));
     double length = flr_vec3_length(n), longest = sqrt(longest2);
-    *area2 = length;
-    if (!(length > longest * fmax(g->noise, 1e-9 * longest))) return flr_vec3_zero();
-    return flr_vec3_scale(n, 1 / length);
+    bool thin = !(length > longest * fmax(g->noise, 1e-9 * longest));
+    return (facing){thin ? flr_vec3_zero() : flr_vec3_scale(n, 1 / length), length};
 }
 
 /* the corner that is not on the side */
@@ -82,15 +93,15 @@ static uint8_t spread_of(const flr_mesh *mesh, const flr_adjacency *adjacency, u
 /* what is known of a triangle while polygons grow */
 enum { REVERSED = 1, REPEATED = 2 };
 
-/* fills in the spread of all edges and marks triangles that are listed before, so that a mesh
- * with a hundred thousand copies of one takes no longer than others */
+/* marks triangles that are listed before, so that a mesh with a hundred thousand copies of one
+ * takes no longer than others */
 static void find_repeated(grower *g)
 {
     const flr_adjacency *a = g->adjacency;
     memset(g->state, 0, g->mesh->triangle_count);
     for (uint32_t e = 0; e < a->edge_count; e++) {
-        g->spread[e] = spread_of(g->mesh, a, e);
         if (g->spread[e] == 3) continue; /* never crossed */
+        if (a->edge_first[e + 1] - a->edge_first[e] == g->spread[e]) continue;
         uint32_t one = apex(g->mesh, a->edge_sides[a->edge_first[e]]), two = one;
         for (uint32_t i = a->edge_first[e] + 1; i < a->edge_first[e + 1]; i++) {
             uint32_t other = apex(g->mesh, a->edge_sides[i]);
@@ -135,23 +146,20 @@ enum { CLASSES = 1 << 12 };
 
 static uint32_t class_of(const grower *g, uint32_t triangle)
 {
-    double area2;
-    flr_vec3 n = normal_of(g, triangle, &area2);
-    if (is_collapsed(g->mesh->triangles[triangle]) || flr_vec3_equal(n, flr_vec3_zero())) return 0;
-    float rounded = (float)area2;
+    const facing *f = &g->facings[triangle];
+    if (is_collapsed(g->mesh->triangles[triangle])) return 0;
+    if (flr_vec3_equal(f->normal, flr_vec3_zero())) return 0;
+    float rounded = (float)f->area2;
     uint32_t bits;
     memcpy(&bits, &rounded, sizeof bits);
     return (bits >> 20) + 1; /* exponent and three bits; a float's sign is 0 here */
 }
 
-/* a counting sort, largest class first; uses the queue for the classes */
+/* a counting sort, largest class first; the queue holds the classes */
 static void order_seeds(grower *g)
 {
     uint32_t first[CLASSES + 1] = {0}, count = g->mesh->triangle_count;
-    for (uint32_t t = 0; t < count; t++) {
-        g->queue[t] = CLASSES - 1 - class_of(g, t);
-        first[g->queue[t] + 1]++;
-    }
+    for (uint32_t t = 0; t < count; t++) first[g->queue[t] + 1]++;
     for (uint32_t c = 1; c <= CLASSES; c++) first[c] += first[c - 1];
     for (uint32_t t = 0; t < count; t++) g->order[first[g->queue[t]]++] = t;
 }
@@ -164,8 +172,7 @@ static bool may_join(const grower *g, const flr_plane *p, uint32_t to, flr_vec3 
 {
     double distance = flr_vec3_dot(p->normal, g->mesh->vertices[apex(g->mesh, to)]) - p->offset;
     if (!(fabs(distance) < g->half_voxel)) return false;
-    double area2;
-    flr_vec3 n = normal_of(g, to / 3, &area2);
+    flr_vec3 n = g->facings[to / 3].normal;
     if (reversed) n = flr_vec3_neg(n);
     if (flr_vec3_equal(n, flr_vec3_zero())) return true;
     if (!(flr_vec3_dot(n, p->normal) > RIGHT_ANGLE)) return false;
@@ -178,26 +185,39 @@ static bool is_reversed(const grower *g, uint32_t triangle)
     return g->state[triangle] & REVERSED;
 }
 
+/* of a side: its edge is never crossed; its edge has copies of triangles, too */
+enum { ACROSS_NONE = 0xFFFFFFFF, ACROSS_SEVERAL = 0xFFFFFFFE };
+
+/* lets the triangle of side `other` join the polygon of that of `side` if it may; returns the new end of the queue */
+static uint32_t cross(grower *g, const flr_plane *p, uint32_t side, uint32_t other, flr_vec3 normal,
+                      uint32_t end)
+{
+    uint32_t member = side / 3, t = other / 3;
+    if (g->polygon[t] != FLR_NONE || g->state[t] & REPEATED) return end;
+    bool reversed = is_reversed(g, member) != same_direction(g->mesh, side, other);
+    if (!may_join(g, p, other, normal, reversed)) return end;
+    g->polygon[t] = g->polygon[member];
+    g->state[t] = reversed ? REVERSED : 0;
+    g->queue[end++] = t;
+    return end;
+}
+
 /* looks at all neighbours of one member; returns the new end of the queue */
-static uint32_t spread_from(grower *g, const flr_plane *p, uint32_t member, uint32_t polygon,
-                            uint32_t end)
+static uint32_t spread_from(grower *g, const flr_plane *p, uint32_t member, uint32_t end)
 {
     const flr_adjacency *a = g->adjacency;
-    double area2;
-    flr_vec3 normal = normal_of(g, member, &area2);
+    flr_vec3 normal = g->facings[member].normal;
     if (is_reversed(g, member)) normal = flr_vec3_neg(normal);
     for (uint32_t side = 3 * member; side < 3 * member + 3; side++) {
-        uint32_t edge = a->side_edge[side];
-        if (edge == FLR_NONE || g->spread[edge] != 2) continue;
-        for (uint32_t i = a->edge_first[edge]; i < a->edge_first[edge + 1]; i++) {
-            uint32_t other = a->edge_sides[i], t = other / 3;
-            if (g->polygon[t] != FLR_NONE || g->state[t] & REPEATED) continue;
-            bool reversed = is_reversed(g, member) != same_direction(g->mesh, side, other);
-            if (!may_join(g, p, other, normal, reversed)) continue;
-            g->polygon[t] = polygon;
-            g->state[t] = reversed ? REVERSED : 0;
-            g->queue[end++] = t;
+        uint32_t other = g->across[side];
+        if (other == ACROSS_NONE) continue;
+        if (other != ACROSS_SEVERAL) {
+            end = cross(g, p, side, other, normal, end);
+            continue;
         }
+        uint32_t edge = a->side_edge[side];
+        for (uint32_t i = a->edge_first[edge]; i < a->edge_first[edge + 1]; i++)
+            end = cross(g, p, side, a->edge_sides[i], normal, end);
     }
     return end;
 }
@@ -209,9 +229,9 @@ static bool refit(const grower *g, flr_plane *p, uint32_t end)
 {
     flr_vec3 sum = flr_vec3_zero();
     for (uint32_t i = 0; i < end; i++) {
-        double area2;
-        flr_vec3 n = normal_of(g, g->queue[i], &area2);
-        sum = flr_vec3_add_scaled(sum, is_reversed(g, g->queue[i]) ? -area2 : area2, n);
+        const facing *f = &g->facings[g->queue[i]];
+        double weight = is_reversed(g, g->queue[i]) ? -f->area2 : f->area2;
+        sum = flr_vec3_add_scaled(sum, weight, f->normal);
     }
     flr_vec3 normal = flr_vec3_normalize(sum);
 
@@ -223,8 +243,7 @@ static bool refit(const grower *g, flr_plane *p, uint32_t end)
             low = fmin(low, d);
             high = fmax(high, d);
         }
-        double area2;
-        flr_vec3 n = normal_of(g, t, &area2);
+        flr_vec3 n = g->facings[t].normal;
         double cosine = is_reversed(g, t) ? -flr_vec3_dot(n, normal) : flr_vec3_dot(n, normal);
         if (!flr_vec3_equal(n, flr_vec3_zero()) && !(cosine > RIGHT_ANGLE)) return false;
     }
@@ -238,8 +257,7 @@ static bool refit(const grower *g, flr_plane *p, uint32_t end)
 static bool grow(grower *g, uint32_t seed)
 {
     enum { FEATURES_ROUNDS = 4 };
-    double area2;
-    flr_plane p = {.normal = normal_of(g, seed, &area2)};
+    flr_plane p = {.normal = g->facings[seed].normal};
     p.offset = flr_vec3_dot(p.normal, g->mesh->vertices[g->mesh->triangles[seed].v[0]]);
     g->polygon[seed] = g->polygon_count;
     g->queue[0] = seed;
@@ -249,8 +267,7 @@ static bool grow(grower *g, uint32_t seed)
     for (int round = 0; has_plane && round < FEATURES_ROUNDS && end > before; round++) {
         if (round > 0 && !refit(g, &p, end)) break;
         before = end;
-        for (uint32_t at = 0; at < end; at++)
-            end = spread_from(g, &p, g->queue[at], g->polygon_count, end);
+        for (uint32_t at = 0; at < end; at++) end = spread_from(g, &p, g->queue[at], end);
     }
 
     if (!FLR_GROW(g->planes, g->polygon_count, g->room, 256)) return false;
@@ -258,12 +275,58 @@ static bool grow(grower *g, uint32_t seed)
     return true;
 }
 
+/* slices of triangles or edges, for several threads */
+enum { FEATURES_SLICE = 1 << 16 };
+
+static size_t slices_of(uint32_t count)
+{
+    return ((size_t)count + FEATURES_SLICE - 1) / FEATURES_SLICE;
+}
+
+static uint32_t slice_end(size_t piece, uint32_t count)
+{
+    size_t end = (piece + 1) * FEATURES_SLICE;
+    return end < count ? (uint32_t)end : count;
+}
+
+static flr_result look_at_triangles(void *context, size_t piece, unsigned worker)
+{
+    (void)worker;
+    grower *g = context;
+    uint32_t end = slice_end(piece, g->mesh->triangle_count);
+    for (uint32_t t = (uint32_t)piece * FEATURES_SLICE; t < end; t++) {
+        g->facings[t] = facing_of(g, t);
+        g->queue[t] = CLASSES - 1 - class_of(g, t);
+        g->polygon[t] = FLR_NONE;
+    }
+    return FLR_OK;
+}
+
+static flr_result look_at_edges(void *context, size_t piece, unsigned worker)
+{
+    (void)worker;
+    grower *g = context;
+    uint32_t end = slice_end(piece, g->adjacency->edge_count);
+    const flr_adjacency *a = g->adjacency;
+    for (uint32_t e = (uint32_t)piece * FEATURES_SLICE; e < end; e++) {
+        g->spread[e] = spread_of(g->mesh, a, e);
+        const uint32_t from = a->edge_first[e], to = a->edge_first[e + 1];
+        for (uint32_t i = from; i < to; i++)
+            g->across[a->edge_sides[i]] = g->spread[e] != 2 ? ACROSS_NONE
+                                          : to - from > 2   ? ACROSS_SEVERAL
+                                                            : a->edge_sides[from + to - 1 - i];
+    }
+    return FLR_OK;
+}
+
 static bool grow_all(grower *g)
 {
-    uint32_t count = g->mesh->triangle_count;
+    uint32_t count = g->mesh->triangle_count, edges = g->adjacency->edge_count;
+    if (flr_parallel_for(g->threads, slices_of(count), look_at_triangles, g) != FLR_OK ||
+        flr_parallel_for(g->threads, slices_of(edges), look_at_edges, g) != FLR_OK)
+        return false;
     order_seeds(g);
     find_repeated(g);
-    for (uint32_t t = 0; t < count; t++) g->polygon[t] = FLR_NONE;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t seed = g->order[i];
         if (g->polygon[seed] != FLR_NONE || g->state[seed] & REPEATED ||
@@ -300,14 +363,37 @@ static uint8_t flags_of_edge(const flr_mesh *mesh, const flr_adjacency *a, const
     return (uint8_t)(FLR_FEATURE_EDGE | fold_of(mesh, sides[0], sides[1]));
 }
 
-static bool label(const flr_mesh *mesh, const flr_adjacency *adjacency, features_build *b)
+typedef struct label_job {
+    const flr_mesh *mesh;
+    const flr_adjacency *adjacency;
+    features_build *b;
+    uint32_t *counts; /* [slices]: edges that count */
+} label_job;
+
+static flr_result label_edges(void *context, size_t piece, unsigned worker)
 {
-    for (uint32_t e = 0; e < adjacency->edge_count; e++) {
+    (void)worker;
+    label_job *job = context;
+    features_build *b = job->b;
+    uint32_t end = slice_end(piece, job->adjacency->edge_count);
+    for (uint32_t e = (uint32_t)piece * FEATURES_SLICE; e < end; e++) {
         uint8_t spread = b->edge_flags[e]; /* see merge() */
-        b->edge_flags[e] = flags_of_edge(mesh, adjacency, b->triangle_polygon, e, spread);
-        b->out.edge_count += b->edge_flags[e] != 0;
+        b->edge_flags[e] = flags_of_edge(job->mesh, job->adjacency, b->triangle_polygon, e, spread);
+        job->counts[piece] += b->edge_flags[e] != 0;
     }
-    if (!flr_outline_mark(mesh, adjacency, b->edge_flags, b->out.voxel / 2, b->vertex_flags))
+    return FLR_OK;
+}
+
+static bool label(const flr_mesh *mesh, const flr_adjacency *adjacency, unsigned threads,
+                  features_build *b)
+{
+    size_t slices = slices_of(adjacency->edge_count);
+    label_job job = {.mesh = mesh, .adjacency = adjacency, .b = b};
+    job.counts = calloc(slices + 1, sizeof *job.counts);
+    bool ok = job.counts && flr_parallel_for(threads, slices, label_edges, &job) == FLR_OK;
+    for (size_t i = 0; ok && i < slices; i++) b->out.edge_count += job.counts[i];
+    free(job.counts);
+    if (!ok || !flr_outline_mark(mesh, adjacency, b->edge_flags, b->out.voxel / 2, b->vertex_flags))
         return false;
     for (uint32_t v = 0; v < mesh->vertex_count; v++)
         b->out.vertex_count += b->vertex_flags[v] != 0;
@@ -326,35 +412,42 @@ static double noise_of(const flr_mesh *mesh, double voxel)
 }
 
 /* leaves the spread of each edge in its place among the flags, for label() */
-static bool merge(const flr_mesh *mesh, const flr_adjacency *adjacency, features_build *b)
+static bool merge(const flr_mesh *mesh, const flr_adjacency *adjacency, unsigned threads,
+                  features_build *b)
 {
     size_t count = mesh->triangle_count;
     grower g = {.mesh = mesh,
                 .adjacency = adjacency,
+                .threads = threads,
                 .half_voxel = b->out.voxel / 2,
                 .noise = noise_of(mesh, b->out.voxel),
+                .facings = flr_pages_alloc(count * sizeof *g.facings),
                 .order = malloc(count * sizeof *g.order),
                 .queue = malloc(count * sizeof *g.queue),
                 .state = malloc(count * sizeof *g.state),
+                .across = flr_pages_alloc(3 * count * sizeof *g.across),
                 .polygon = b->triangle_polygon,
                 .spread = b->edge_flags};
-    bool complete = g.order && g.queue && g.state && grow_all(&g);
+    bool complete = g.facings && g.order && g.queue && g.state && g.across && grow_all(&g);
     b->polygon_plane = g.planes;
     b->out.polygon_count = g.polygon_count;
+    flr_pages_free(g.facings, count * sizeof *g.facings);
+    flr_pages_free(g.across, 3 * count * sizeof *g.across);
     free(g.order);
     free(g.queue);
     free(g.state);
     return complete;
 }
 
-static bool fill(const flr_mesh *mesh, const flr_adjacency *adjacency, features_build *b)
+static bool fill(const flr_mesh *mesh, const flr_adjacency *adjacency, unsigned threads,
+                 features_build *b)
 {
     size_t count = mesh->triangle_count;
     b->triangle_polygon = malloc(count * sizeof *b->triangle_polygon);
     b->edge_flags = calloc((size_t)adjacency->edge_count + 1, sizeof *b->edge_flags);
     b->vertex_flags = calloc(mesh->vertex_count, sizeof *b->vertex_flags);
     if (!b->triangle_polygon || !b->edge_flags || !b->vertex_flags) return false;
-    if (!merge(mesh, adjacency, b) || !label(mesh, adjacency, b)) return false;
+    if (!merge(mesh, adjacency, threads, b) || !label(mesh, adjacency, threads, b)) return false;
 
     b->out.triangle_count = mesh->triangle_count;
     b->out.edge_total = adjacency->edge_count;
@@ -377,8 +470,9 @@ void flr_features_destroy(flr_features *features)
     free(b);
 }
 
-flr_result flr_features_create(const flr_mesh *mesh, const flr_adjacency *adjacency, double voxel,
-                               flr_features **features, flr_error *error)
+flr_result flr_features_create_threads(const flr_mesh *mesh, const flr_adjacency *adjacency,
+                                       double voxel, unsigned threads, flr_features **features,
+                                       flr_error *error)
 {
     if (!(voxel > 0) || !isfinite(voxel))
         return flr_fail(error, FLR_BAD_ARGUMENT,
@@ -386,13 +480,13 @@ flr_result flr_features_create(const flr_mesh *mesh, const flr_adjacency *adjace
 
     flr_adjacency *own = NULL;
     if (!adjacency) {
-        flr_result result = flr_adjacency_create(mesh, &own, error);
+        flr_result result = flr_adjacency_create_edges(mesh, threads, &own, error);
         if (result != FLR_OK) return result;
         adjacency = own;
     }
     features_build *b = calloc(1, sizeof *b);
     if (b) b->out.voxel = voxel;
-    bool complete = b && fill(mesh, adjacency, b);
+    bool complete = b && fill(mesh, adjacency, threads, b);
     flr_adjacency_destroy(own);
     if (!complete) {
         flr_features_destroy(b ? &b->out : NULL);
@@ -402,4 +496,10 @@ flr_result flr_features_create(const flr_mesh *mesh, const flr_adjacency *adjace
     }
     *features = &b->out;
     return FLR_OK;
+}
+
+flr_result flr_features_create(const flr_mesh *mesh, const flr_adjacency *adjacency, double voxel,
+                               flr_features **features, flr_error *error)
+{
+    return flr_features_create_threads(mesh, adjacency, voxel, 1, features, error);
 }

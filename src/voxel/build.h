@@ -16,6 +16,7 @@
 #include "feeler/mesh_check.h"
 #include "voxel/grid.h"
 #include "voxel/mask.h"
+#include "voxel/rows.h"
 
 /* what a voxel inherits from the mesh */
 enum { FLR_LAYER_SURFACE, FLR_LAYER_EDGE, FLR_LAYER_VERTEX, FLR_LAYER_COUNT };
@@ -63,6 +64,7 @@ typedef struct flr_build {
     uint32_t roots[3]; /* root cells in x, y, z */
     uint32_t *root;    /* node of a root cell, or one of the two below */
     unsigned threads;
+    flr_rows_find *find;          /* voxels that a triangle touches; set with the vertices */
     const flr_build_watch *watch; /* borrowed; NULL: nobody asks */
 } flr_build;
 
@@ -99,11 +101,9 @@ bool flr_build_directory(flr_build *build, uint64_t *pairs, size_t count);
  * another. */
 uint32_t flr_build_hyper_number(const flr_build *build, uint32_t x, uint32_t y, uint32_t z);
 
-/* Again for one primitive: hands every row of touched voxels in the hyperchunk to `emit`: bit x of `row` is voxel
- * (x, y, z), each 0 … 63. */
-typedef void (*flr_scan_emit)(void *context, unsigned y, unsigned z, uint64_t row);
+/* Again for one primitive: the rows of voxels in the hyperchunk that it touches. */
 void flr_build_visit(const flr_build *build, const flr_build_hyper *hyper, uint32_t primitive,
-                     flr_scan_emit emit, void *context);
+                     flr_rows *rows);
 
 /* The hyperchunk at these coordinates if it is touched, else NULL; coordinates may be outside. */
 flr_build_hyper *flr_build_find(const flr_build *build, int64_t x, int64_t y, int64_t z);

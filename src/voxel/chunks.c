@@ -104,6 +104,18 @@ static bool add_cube(flr_chunks *chunks, const flr_overlap *t, int32_t x, int32_
     return true;
 }
 
+/* The few of a small triangle's box, each by the exact test. */
+static bool add_box(flr_chunks *chunks, const flr_overlap *t)
+{
+    for (int32_t z = t->low[2]; z <= t->high[2]; z++)
+        for (int32_t y = t->low[1]; y <= t->high[1]; y++)
+            for (int32_t x = t->low[0]; x <= t->high[0]; x++)
+                if (flr_overlap_voxel(t, x, y, z) &&
+                    !flr_chunks_add(chunks, (uint32_t)x, (uint32_t)y, (uint32_t)z))
+                    return false;
+    return true;
+}
+
 bool flr_chunks_add_triangle(flr_chunks *chunks, flr_vec3 a, flr_vec3 b, flr_vec3 c)
 {
     /* most triangles of a fine mesh lie in one chunk */
@@ -118,6 +130,7 @@ bool flr_chunks_add_triangle(flr_chunks *chunks, flr_vec3 a, flr_vec3 b, flr_vec
         if (t.low[axis] < 0) t.low[axis] = 0;
         while (side <= t.high[axis] - t.low[axis]) side *= 2;
     }
+    if (side <= 2) return add_box(chunks, &t);
     return add_cube(chunks, &t, t.low[0], t.low[1], t.low[2], side);
 }
 
@@ -129,6 +142,14 @@ static bool merge_mask(flr_chunks *chunks, uint64_t key, const flr_mask *add)
     flr_mask *mask = mask_of(chunks, key);
     for (int i = 0; mask && i < 8; i++) mask->z[i] |= add->z[i];
     return mask != NULL;
+}
+
+bool flr_chunks_unite(flr_chunks *chunks, const flr_chunks *other)
+{
+    for (size_t i = 0; other->bits && i < (size_t)1 << other->bits; i++)
+        if (other->slots[i].key && !merge_mask(chunks, other->slots[i].key, &other->slots[i].mask))
+            return false;
+    return true;
 }
 
 /* One ring along one axis: what stays in the hyperchunk, and what comes to its two neighbours. */

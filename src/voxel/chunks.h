@@ -37,6 +37,9 @@ bool flr_chunks_add(flr_chunks *chunks, uint32_t x, uint32_t y, uint32_t z);
 /* All chunks that a triangle touches, corners in chunks. */
 bool flr_chunks_add_triangle(flr_chunks *chunks, flr_vec3 a, flr_vec3 b, flr_vec3 c);
 
+/* Adds the chunks of another set. */
+bool flr_chunks_unite(flr_chunks *chunks, const flr_chunks *other);
+
 /* Adds all chunks up to `rings` chunks away, also across corners. */
 bool flr_chunks_grow(flr_chunks *chunks, unsigned rings);
 

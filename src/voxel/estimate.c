@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/parallel.h"
 #include "voxel/chunks.h"
 #include "voxel/field.h"
 #include "voxel/tile.h"
@@ -40,17 +41,69 @@ static flr_vec3 corner(const flr_mesh *mesh, const flr_voxelize_def *def, flr_ve
     return flr_vec3_make(fmax(q.x, 0), fmax(q.y, 0), fmax(q.z, 0));
 }
 
+/* ---- counting chunks on several threads ---- */
+
+/* Each worker has a set of its own. Slices of triangles add up their voxels apart, so that the sum does not depend on who did
+ * which. */
+typedef struct estimate_job {
+    const flr_mesh *mesh;
+    const flr_voxelize_def *def;
+    flr_vec3 low;
+    flr_chunks *sets; /* [workers] */
+    double *voxels;   /* [slices] */
+} estimate_job;
+
+/* each worker's set may take as much memory as the united one, so there are few */
+enum { ESTIMATE_SLICE = 1 << 16, ESTIMATE_MAX_WORKERS = 4 };
+
+static flr_result count_slice(void *context, size_t piece, unsigned worker)
+{
+    estimate_job *job = context;
+    const flr_mesh *mesh = job->mesh;
+    uint32_t from = (uint32_t)piece * ESTIMATE_SLICE, left = mesh->triangle_count - from;
+    double voxels = 0;
+    for (uint32_t i = from; i < from + (left < ESTIMATE_SLICE ? left : ESTIMATE_SLICE); i++) {
+        const uint32_t *v = mesh->triangles[i].v;
+        flr_vec3 a = corner(mesh, job->def, job->low, v[0]),
+                 b = corner(mesh, job->def, job->low, v[1]),
+                 c = corner(mesh, job->def, job->low, v[2]);
+        voxels += triangle_voxels(a, b, c);
+        if (!flr_chunks_add_triangle(&job->sets[worker], a, b, c)) return FLR_NO_MEMORY;
+    }
+    job->voxels[piece] = voxels;
+    return FLR_OK;
+}
+
+/* The chunks that the mesh touches; false: no memory, or more than the set may hold. */
+static bool count_touched(const flr_mesh *mesh, flr_box3 box, const flr_voxelize_def *def,
+                          flr_chunks *set, touched *t)
+{
+    size_t slices = ((size_t)mesh->triangle_count + ESTIMATE_SLICE - 1) / ESTIMATE_SLICE;
+    unsigned workers = flr_parallel_threads(def->threads);
+    if (workers > ESTIMATE_MAX_WORKERS) workers = ESTIMATE_MAX_WORKERS;
+    estimate_job job = {.mesh = mesh, .def = def, .low = box.low};
+    job.sets = malloc(workers * sizeof *job.sets);
+    job.voxels = calloc(slices + 1, sizeof *job.voxels);
+    bool ok = job.sets && job.voxels;
+    for (unsigned i = 0; ok && i < workers; i++) job.sets[i] = flr_chunks_make(set->most);
+    bool made = ok;
+    ok = ok && flr_parallel_for(workers, slices, count_slice, &job) == FLR_OK;
+    for (unsigned i = 0; made && i < workers; i++) {
+        set->full |= job.sets[i].full;
+        ok = ok && flr_chunks_unite(set, &job.sets[i]);
+        flr_chunks_free(&job.sets[i]);
+    }
+    for (size_t i = 0; ok && i < slices; i++) t->voxels += job.voxels[i];
+    free(job.sets);
+    free(job.voxels);
+    return ok;
+}
+
 /* Counts; false: more than the set may hold. */
 static bool count(const flr_mesh *mesh, flr_box3 box, const flr_voxelize_def *def, flr_chunks *set,
                   flr_chunks *above, touched *t)
 {
-    for (uint32_t i = 0; i < mesh->triangle_count; i++) {
-        const uint32_t *v = mesh->triangles[i].v;
-        flr_vec3 a = corner(mesh, def, box.low, v[0]), b = corner(mesh, def, box.low, v[1]),
-                 c = corner(mesh, def, box.low, v[2]);
-        t->voxels += triangle_voxels(a, b, c);
-        if (!flr_chunks_add_triangle(set, a, b, c)) return false;
-    }
+    if (!count_touched(mesh, box, def, set, t)) return false;
     t->chunks = (double)flr_chunks_count(set);
     t->hypers = (double)set->hypers;
     t->voxels = fmin(t->voxels, 512 * t->chunks);

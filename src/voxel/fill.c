@@ -3,9 +3,13 @@
  * Free space is flooded from beyond the grid, face to face (6 neighbours), never through a surface
  * voxel. What cannot be reached is interior. The flood runs on the largest empty cell at each place: a
  * whole root cell, a hyperchunk, a chunk; only in chunks with surface it works on voxels, 512 at a time.
- * Reaching is monotone, so the order of the work does not matter for the result. */
+ * Reaching is monotone, so the order of the work does not matter for the result. Hyperchunks with surface are flooded by
+ * several threads: those with an even sum of coordinates and those with an odd one in turn, as a hyperchunk reads only the
+ * neighbours beyond its sides. */
 #include <stdlib.h>
 
+#include "base/array.h"
+#include "base/parallel.h"
 #include "voxel/build.h"
 
 /* the six directions: -x +x -y +y -z +z; the opposite is d ^ 1 */
@@ -85,10 +89,23 @@ static void flood_chunk(flr_mask *outside, const flr_mask *surface)
 
 /* ---- what is to be looked at ---- */
 
+/* a hyperchunk with surface that something reached */
+typedef struct fill_reached {
+    flr_build_hyper *hyper;
+    unsigned
+        left; /* after the flood, bit d: something reached its side that looks in direction d */
+} fill_reached;
+
+typedef struct fill_wave {
+    fill_reached *items;
+    size_t count, capacity;
+} fill_wave;
+
 typedef struct fill_queue {
     flr_build *build;
     uint64_t *items; /* hyperchunk coordinates, or a root cell's with the top bit set */
     size_t count, capacity;
+    fill_wave waves[2]; /* with surface: by the parity of the sum of their coordinates */
     bool out_of_memory;
 } fill_queue;
 
@@ -101,17 +118,19 @@ static uint64_t item(int64_t x, int64_t y, int64_t z)
 
 static void push(fill_queue *q, uint64_t what)
 {
-    if (q->count == q->capacity) {
-        size_t capacity = q->capacity ? q->capacity * 2 : 1024;
-        uint64_t *items = realloc(q->items, capacity * sizeof *items);
-        if (!items) {
-            q->out_of_memory = true;
-            return;
-        }
-        q->items = items;
-        q->capacity = capacity;
-    }
-    q->items[q->count++] = what;
+    if (FLR_GROW(q->items, q->count, q->capacity, 1024))
+        q->items[q->count++] = what;
+    else
+        q->out_of_memory = true;
+}
+
+static void push_hyper(fill_queue *q, flr_build_hyper *hyper)
+{
+    fill_wave *wave = &q->waves[(hyper->at[0] + hyper->at[1] + hyper->at[2]) & 1];
+    if (FLR_GROW(wave->items, wave->count, wave->capacity, 1024))
+        wave->items[wave->count++] = (fill_reached){.hyper = hyper};
+    else
+        q->out_of_memory = true;
 }
 
 static uint32_t *root_at(const flr_build *build, int64_t x, int64_t y, int64_t z)
@@ -138,12 +157,12 @@ static void touch_hyper(fill_queue *q, int64_t x, int64_t y, int64_t z)
         flr_build_hyper *hyper = &build->hypers[node->first + flr_mask_rank(&node->used, cell)];
         if (hyper->queued) return;
         hyper->queued = true;
-        if (hyper->away) return;
+        if (!hyper->away) push_hyper(q, hyper);
     } else {
         if (flr_mask_get(&node->empty_outside, cell)) return;
         flr_mask_set(&node->empty_outside, cell);
+        push(q, item(x, y, z));
     }
-    push(q, item(x, y, z));
 }
 
 bool flr_build_empty_is_outside(const flr_build *build, int64_t x, int64_t y, int64_t z)
@@ -216,7 +235,8 @@ static unsigned side_cell(int d, unsigned i)
     return d < 2 ? flr_cell(at, u, v) : d < 4 ? flr_cell(u, at, v) : flr_cell(u, v, at);
 }
 
-static void flood_hyper(fill_queue *q, flr_build_hyper *hyper)
+/* Returns through which sides it goes on. Writes to this hyperchunk and reads those beyond its sides. */
+static unsigned flood_hyper(const flr_build *build, flr_build_hyper *hyper)
 {
     local l = {.hyper = hyper};
     hyper->changed = true;
@@ -230,8 +250,8 @@ static void flood_hyper(fill_queue *q, flr_build_hyper *hyper)
     for (int d = 0; d < 6; d++) {
         int64_t x = (int64_t)hyper->at[0] + step[d][0], y = (int64_t)hyper->at[1] + step[d][1],
                 z = (int64_t)hyper->at[2] + step[d][2];
-        const flr_build_hyper *other = flr_build_find(q->build, x, y, z);
-        bool open = !other && flr_build_empty_is_outside(q->build, x, y, z);
+        const flr_build_hyper *other = flr_build_find(build, x, y, z);
+        bool open = !other && flr_build_empty_is_outside(build, x, y, z);
         if (other ? !other->outside : !open) continue;
         for (unsigned i = 0; i < 64; i++)
             give(&l, side_cell(d, i), d,
@@ -252,10 +272,7 @@ static void flood_hyper(fill_queue *q, flr_build_hyper *hyper)
                 give(&l, flr_cell((unsigned)x, (unsigned)y, (unsigned)z), d ^ 1, face);
         }
     }
-    for (int d = 0; d < 6; d++)
-        if (l.left >> d & 1)
-            touch_hyper(q, (int64_t)hyper->at[0] + step[d][0], (int64_t)hyper->at[1] + step[d][1],
-                        (int64_t)hyper->at[2] + step[d][2]);
+    return l.left;
 }
 
 /* ---- the whole ---- */
@@ -277,30 +294,69 @@ static void leave_root(fill_queue *q, int64_t x, int64_t y, int64_t z)
     }
 }
 
+/* Cells without surface: those beside them are reached. */
+static void drain_empty(fill_queue *q)
+{
+    while (q->count && !q->out_of_memory) {
+        uint64_t what = q->items[--q->count];
+        int64_t x = what & 0x1FFFFF, y = what >> 21 & 0x1FFFFF, z = what >> 42 & 0x1FFFFF;
+        if (what & ITEM_ROOT)
+            leave_root(q, x, y, z);
+        else
+            for (int d = 0; d < 6; d++)
+                touch_hyper(q, x + step[d][0], y + step[d][1], z + step[d][2]);
+    }
+}
+
+typedef struct fill_job {
+    const flr_build *build;
+    fill_reached *wave;
+} fill_job;
+
+static flr_result flood_one(void *context, size_t piece, unsigned worker)
+{
+    fill_job *job = context;
+    fill_reached *r = &job->wave[piece];
+    if (piece % 64 == 0 && flr_build_go_on(job->build, worker, 0) != FLR_OK) return FLR_CANCELLED;
+    r->left = flood_hyper(job->build, r->hyper);
+    return FLR_OK;
+}
+
+/* All that were reached and have this parity; then what they reach in turn. */
+static flr_result flood_wave(fill_queue *q, unsigned parity)
+{
+    enum { WORTH_THREADS = 8 }; /* as many are worth starting threads for */
+    fill_wave *wave = &q->waves[parity];
+    fill_job job = {.build = q->build, .wave = wave->items};
+    unsigned threads = wave->count < WORTH_THREADS ? 1 : q->build->threads;
+    flr_result result = flr_parallel_for(threads, wave->count, flood_one, &job);
+    if (result != FLR_OK) return result;
+    for (size_t i = 0; i < wave->count; i++) wave->items[i].hyper->queued = false;
+    for (size_t i = 0; i < wave->count; i++) {
+        const fill_reached *r = &wave->items[i];
+        for (int d = 0; d < 6; d++)
+            if (r->left >> d & 1)
+                touch_hyper(q, (int64_t)r->hyper->at[0] + step[d][0],
+                            (int64_t)r->hyper->at[1] + step[d][1],
+                            (int64_t)r->hyper->at[2] + step[d][2]);
+    }
+    wave->count = 0; /* those beyond the sides have the other parity */
+    return FLR_OK;
+}
+
 /* Until nothing is left to look at. Frees the queue. */
 static flr_result drain(fill_queue *q, flr_error *error)
 {
-    flr_build *build = q->build;
-    bool stopped = false;
-    for (uint64_t turn = 0; q->count && !q->out_of_memory && !stopped; turn++) {
-        if (turn % 256 == 0) stopped = flr_build_go_on(build, 0, 0) != FLR_OK;
-        uint64_t what = q->items[--q->count];
-        int64_t x = what & 0x1FFFFF, y = what >> 21 & 0x1FFFFF, z = what >> 42 & 0x1FFFFF;
-        if (what & ITEM_ROOT) {
-            leave_root(q, x, y, z);
-            continue;
-        }
-        flr_build_hyper *hyper = flr_build_find(build, x, y, z);
-        if (hyper) {
-            hyper->queued = false;
-            flood_hyper(q, hyper);
-        } else {
-            for (int d = 0; d < 6; d++)
-                touch_hyper(q, x + step[d][0], y + step[d][1], z + step[d][2]);
-        }
+    flr_result result = FLR_OK;
+    for (unsigned parity = 0; result == FLR_OK && !q->out_of_memory; parity ^= 1) {
+        drain_empty(q);
+        if (!q->waves[0].count && !q->waves[1].count) break;
+        result = flood_wave(q, parity);
     }
     free(q->items);
-    if (stopped) return flr_fail(error, FLR_CANCELLED, "voxelizing was stopped");
+    free(q->waves[0].items);
+    free(q->waves[1].items);
+    if (result != FLR_OK) return flr_fail(error, result, "voxelizing was stopped");
     if (q->out_of_memory)
         return flr_fail(error, FLR_NO_MEMORY, "not enough memory to fill the interior");
     return FLR_OK;
@@ -325,8 +381,8 @@ flr_result flr_build_fill_some(flr_build *build, uint32_t first, uint32_t count,
 {
     fill_queue q = {.build = build};
     for (uint32_t i = first; i < first + count; i++) {
-        const flr_build_hyper *hyper = &build->hypers[i];
-        if (hyper->queued) push(&q, item(hyper->at[0], hyper->at[1], hyper->at[2]));
+        flr_build_hyper *hyper = &build->hypers[i];
+        if (hyper->queued) push_hyper(&q, hyper);
     }
     return drain(&q, error);
 }

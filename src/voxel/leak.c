@@ -7,6 +7,7 @@
 
 #include "feeler/base.h"
 #include "feeler/mesh_check.h"
+#include "mesh/adjacency.h"
 #include "mesh/checking.h"
 #include "voxel/build.h"
 #include "voxel/voxmap_format.h"
@@ -197,10 +198,9 @@ static bool is_deep(const leak_search *s, const int64_t from[3], int axis, int s
 }
 
 /* A row of voxels that a face of a cone touches. */
-static void look_at_row(void *context, unsigned y, unsigned z, uint64_t row)
+static void look_at_row(leak_search *s, unsigned y, unsigned z, uint64_t row)
 {
     enum { SHALLOW = 3, LEAK_TRIES = 20000 };
-    leak_search *s = context;
     leak_rim *r = &s->rims[s->faces[s->face].rim];
     double voxel = s->voxmap->header->grid.voxel;
     flr_vec3 area = flr_quat_rotate(s->voxmap->header->T_voxmap_mesh.q, r->area);
@@ -220,7 +220,7 @@ static void look_at_row(void *context, unsigned y, unsigned z, uint64_t row)
     }
 }
 
-static void look_at_cones(leak_search *s)
+static void look_at_cones(leak_search *s, flr_rows *rows)
 {
     uint32_t first = s->mesh->triangle_count;
     for (uint32_t h = 0; h < s->build.hyper_count; h++) {
@@ -229,8 +229,10 @@ static void look_at_cones(leak_search *s)
         /* they rise: the cones come last */
         for (uint32_t i = s->now->primitive_count; i-- && primitives[i] >= first;) {
             s->face = primitives[i] - first;
-            if (!s->rims[s->faces[s->face].rim].leaks)
-                flr_build_visit(&s->build, s->now, primitives[i], look_at_row, s);
+            if (s->rims[s->faces[s->face].rim].leaks) continue;
+            flr_build_visit(&s->build, s->now, primitives[i], rows);
+            for (uint32_t k = 0; k < rows->count; k++)
+                look_at_row(s, rows->at[k] & 63, rows->at[k] >> 6, rows->bits[k]);
         }
     }
 }
@@ -266,7 +268,7 @@ flr_result flr_leak_find(const flr_mesh *mesh, const flr_voxmap *voxmap, unsigne
     *report = (flr_leak_report){.count = 0};
     if (header->hollow) return FLR_OK;
     flr_adjacency *adjacency;
-    flr_result result = flr_adjacency_create(mesh, &adjacency, error);
+    flr_result result = flr_adjacency_create_edges(mesh, threads, &adjacency, error);
     if (result != FLR_OK) return result;
     bool open = adjacency->border_count > 0;
     flr_adjacency_destroy(adjacency);
@@ -278,8 +280,10 @@ flr_result flr_leak_find(const flr_mesh *mesh, const flr_voxmap *voxmap, unsigne
     report->skipped = result == FLR_OK && widest > voxel / 2 && memory &&
                       header->stats.surface_voxels > memory / BYTES_PER_VOXEL;
     if (result == FLR_OK && widest > voxel / 2 && !report->skipped) {
-        result = flood_again(&s, threads, error);
-        if (result == FLR_OK) look_at_cones(&s);
+        flr_rows *rows = malloc(sizeof *rows);
+        result = rows ? flood_again(&s, threads, error) : no_memory(error);
+        if (result == FLR_OK) look_at_cones(&s, rows);
+        free(rows);
     }
     for (uint32_t i = 0; result == FLR_OK && i < s.rim_count; i++)
         if (s.rims[i].leaks)

@@ -216,7 +216,8 @@ static flr_result voxelize_part(const flr_merge *merge, const flr_merge_part *pa
     flr_build *build = &made->voxels.build;
     flr_result result = FLR_OK;
     if (merge->def.features)
-        result = flr_list_features(part->mesh, merge->def.voxel, NULL, &lists, error);
+        result = flr_list_features(part->mesh, merge->def.voxel, merge->def.threads, NULL, &lists,
+                                   error);
     build->mesh = part->mesh;
     build->edges = lists.edges;
     build->edge_count = lists.edge_count;

@@ -7,26 +7,26 @@
 
 #include "base/parallel.h"
 #include "voxel/build.h"
-#include "voxel/overlap.h"
+#include "voxel/overlap_prepare.h"
 
 /* ---- primitives ---- */
 
 /* Edges and corners are triangles without area: the same exact test, so that an edge's voxels are
  * among those of its triangles. */
-static flr_overlap prepare(const flr_build *build, uint32_t primitive)
+static void corners_of(const flr_build *build, uint32_t primitive, flr_vec3 corners[3])
 {
     const flr_vec3 *v = build->vertices;
-    uint32_t triangles = build->mesh->triangle_count;
+    uint32_t triangles = build->mesh->triangle_count, first, second, third;
     if (primitive < triangles) {
         const uint32_t *t = build->mesh->triangles[primitive].v;
-        return flr_overlap_prepare(v[t[0]], v[t[1]], v[t[2]]);
-    }
-    if (primitive < triangles + build->edge_count) {
+        first = t[0], second = t[1], third = t[2];
+    } else if (primitive < triangles + build->edge_count) {
         const uint32_t *e = build->edges[primitive - triangles].v;
-        return flr_overlap_prepare(v[e[0]], v[e[1]], v[e[1]]);
+        first = e[0], second = third = e[1];
+    } else {
+        first = second = third = build->corners[primitive - triangles - build->edge_count];
     }
-    flr_vec3 corner = v[build->corners[primitive - triangles - build->edge_count]];
-    return flr_overlap_prepare(corner, corner, corner);
+    corners[0] = v[first], corners[1] = v[second], corners[2] = v[third];
 }
 
 static int layer_of(const flr_build *build, uint32_t primitive)
@@ -96,12 +96,14 @@ static flr_result sort_slice(void *context, size_t piece, unsigned worker)
     uint32_t from = (uint32_t)piece * job->slice, to = from + job->slice;
     if (to > job->primitive_count || to < from) to = job->primitive_count;
     for (uint32_t primitive = from; primitive < to; primitive++) {
-        flr_overlap t = prepare(build, primitive);
+        flr_vec3 corners[3];
+        corners_of(build, primitive, corners);
         int32_t low[3], high[3];
         bool one = true;
+        flr_overlap_box(corners[0], corners[1], corners[2], low, high);
         for (int axis = 0; axis < 3; axis++) {
-            low[axis] = t.low[axis] >> 6;
-            high[axis] = t.high[axis] >> 6;
+            low[axis] >>= 6;
+            high[axis] >>= 6;
             one &= low[axis] == high[axis];
         }
         /* a large triangle takes its time, and so do many small ones */
@@ -117,6 +119,7 @@ static flr_result sort_slice(void *context, size_t piece, unsigned worker)
         int32_t side = 1;
         for (int axis = 0; axis < 3; axis++)
             while (side <= high[axis] - low[axis]) side *= 2;
+        const flr_overlap t = flr_overlap_prepare(corners[0], corners[1], corners[2]);
         if (!sort_cube(build, &job->lists[piece], &t, low, side, primitive)) return FLR_NO_MEMORY;
     }
     return FLR_OK;
@@ -218,59 +221,26 @@ static flr_result sort_primitives(flr_build *build)
 
 /* ---- scanning one hyperchunk ---- */
 
-/* Hands the voxels of the hyperchunk at `base` that the primitive touches to `emit`, a row at a time. The tests
- * across x, y and z each depend on two coordinates only: done once per row and column they leave few voxels
- * for the plane's test. */
-static inline void scan_rows(const flr_overlap *t, const int32_t base[3], flr_scan_emit emit,
-                             void *context)
+/* Marks rows in dense masks by chunk. */
+static void mark_rows(const flr_rows *rows, flr_mask dense[512])
 {
-    int32_t low[3], high[3];
-    for (int axis = 0; axis < 3; axis++) {
-        low[axis] = t->low[axis] > base[axis] ? t->low[axis] : base[axis];
-        high[axis] = t->high[axis] < base[axis] + 63 ? t->high[axis] : base[axis] + 63;
+    for (uint32_t i = 0; i < rows->count; i++) {
+        const unsigned y = rows->at[i] & 63, z = rows->at[i] >> 6;
+        unsigned x = (unsigned)__builtin_ctzll(rows->bits[i]) >> 3;
+        flr_mask *chunks = dense + flr_cell(0, y >> 3, z >> 3);
+        for (uint64_t row = rows->bits[i] >> 8 * x; row; x++, row >>= 8)
+            chunks[x].z[z & 7] |= (row & 255) << 8 * (y & 7);
     }
-    uint64_t across_z[64]; /* by y: which x pass the tests in the xy plane */
-    for (int32_t y = low[1]; y <= high[1]; y++) {
-        uint64_t row = 0;
-        for (int32_t x = low[0]; x <= high[0]; x++)
-            row |= (uint64_t)flr_edge_tests_pass(t->xy, x - t->origin[0], y - t->origin[1])
-                   << (x - base[0]);
-        across_z[y - base[1]] = row;
-    }
-    for (int32_t z = low[2]; z <= high[2]; z++) {
-        uint64_t across_y = 0; /* which x pass the tests in the zx plane */
-        for (int32_t x = low[0]; x <= high[0]; x++)
-            across_y |= (uint64_t)flr_edge_tests_pass(t->zx, z - t->origin[2], x - t->origin[0])
-                        << (x - base[0]);
-        if (!across_y) continue;
-        for (int32_t y = low[1]; y <= high[1]; y++) {
-            uint64_t row = across_y & across_z[y - base[1]], kept = 0;
-            if (!row || !flr_edge_tests_pass(t->yz, y - t->origin[1], z - t->origin[2])) continue;
-            for (; row; row &= row - 1) {
-                int x = __builtin_ctzll(row);
-                if (flr_plane_test_passes(t, x + base[0] - t->origin[0], y - t->origin[1],
-                                          z - t->origin[2]))
-                    kept |= UINT64_C(1) << x;
-            }
-            if (kept) emit(context, (unsigned)(y - base[1]), (unsigned)(z - base[2]), kept);
-        }
-    }
-}
-
-/* Marks a row in dense masks by chunk. */
-static inline void mark_row(void *context, unsigned y, unsigned z, uint64_t row)
-{
-    flr_mask *chunks = (flr_mask *)context + flr_cell(0, y >> 3, z >> 3);
-    for (unsigned x = 0; row; x++, row >>= 8) chunks[x].z[z & 7] |= (row & 255) << 8 * (y & 7);
 }
 
 void flr_build_visit(const flr_build *build, const flr_build_hyper *hyper, uint32_t primitive,
-                     flr_scan_emit emit, void *context)
+                     flr_rows *rows)
 {
     const int32_t base[3] = {(int32_t)hyper->at[0] * 64, (int32_t)hyper->at[1] * 64,
                              (int32_t)hyper->at[2] * 64};
-    flr_overlap t = prepare(build, primitive);
-    scan_rows(&t, base, emit, context);
+    flr_vec3 corners[3];
+    corners_of(build, primitive, corners);
+    build->find(corners[0], corners[1], corners[2], base, rows);
 }
 
 bool flr_build_keep_masks(flr_build_hyper *hyper, flr_mask (*dense)[512])
@@ -294,10 +264,15 @@ bool flr_build_keep_masks(flr_build_hyper *hyper, flr_mask (*dense)[512])
     return true;
 }
 
+typedef struct scan_scratch {
+    flr_mask dense[FLR_LAYER_COUNT][512];
+    flr_rows rows;
+} scan_scratch;
+
 typedef struct scan_job {
     flr_build *build;
-    uint32_t first;                            /* hyperchunk */
-    flr_mask (*scratch)[FLR_LAYER_COUNT][512]; /* per worker */
+    uint32_t first;        /* hyperchunk */
+    scan_scratch *scratch; /* per worker */
 } scan_job;
 
 static flr_result scan_hyper(void *context, size_t piece, unsigned worker)
@@ -307,14 +282,13 @@ static flr_result scan_hyper(void *context, size_t piece, unsigned worker)
     flr_build_hyper *hyper = &build->hypers[job->first + piece];
     double share = (double)(job->first + piece) / build->hyper_count;
     if (flr_build_go_on(build, worker, share) != FLR_OK) return FLR_CANCELLED;
-    flr_mask(*dense)[512] = job->scratch[worker];
-    memset(dense, 0, sizeof job->scratch[0]);
-    const int32_t base[3] = {(int32_t)hyper->at[0] * 64, (int32_t)hyper->at[1] * 64,
-                             (int32_t)hyper->at[2] * 64};
+    flr_mask(*dense)[512] = job->scratch[worker].dense;
+    flr_rows *rows = &job->scratch[worker].rows;
+    memset(dense, 0, sizeof job->scratch[worker].dense);
     for (uint32_t i = 0; i < hyper->primitive_count; i++) {
         uint32_t primitive = build->primitives[hyper->first_primitive + i];
-        flr_overlap t = prepare(build, primitive);
-        scan_rows(&t, base, mark_row, dense[layer_of(build, primitive)]);
+        flr_build_visit(build, hyper, primitive, rows);
+        mark_rows(rows, dense[layer_of(build, primitive)]);
     }
     /* rounding must not leave an edge or corner voxel without a surface, nor a corner without edge */
     uint64_t *surface = (uint64_t *)dense[FLR_LAYER_SURFACE],
@@ -347,6 +321,7 @@ flr_build_hyper *flr_build_find(const flr_build *build, int64_t x, int64_t y, in
 flr_result flr_build_sort(flr_build *build, flr_pose T_voxmap_mesh, flr_error *error)
 {
     const flr_mesh *mesh = build->mesh;
+    build->find = flr_rows_kernel(FLR_SIMD_BEST);
     for (int axis = 0; axis < 3; axis++) build->roots[axis] = (build->grid.hypers[axis] + 7) / 8;
     build->vertices = malloc(mesh->vertex_count * sizeof *build->vertices);
     if (!build->vertices) return flr_fail(error, FLR_NO_MEMORY, "not enough memory to voxelize");

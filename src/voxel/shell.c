@@ -7,19 +7,7 @@
 
 /* ---- normals, packed ---- */
 
-uint32_t flr_shell_pack_normal(flr_vec3 n)
-{
-    double scale = fabs(n.x) + fabs(n.y) + fabs(n.z);
-    if (!(scale > 0)) return 0;
-    double u = n.x / scale, v = n.y / scale;
-    if (n.z < 0) { /* the lower half is folded over the edges of the square */
-        double fold = (1 - fabs(v)) * (u < 0 ? -1 : 1);
-        v = (1 - fabs(u)) * (v < 0 ? -1 : 1);
-        u = fold;
-    }
-    return (uint32_t)(uint16_t)(int16_t)flr_shell_rounded(u * 32767) |
-           (uint32_t)(uint16_t)(int16_t)flr_shell_rounded(v * 32767) << 16;
-}
+uint32_t flr_shell_pack_normal(flr_vec3 n) { return flr_shell_pack(n.x, n.y, n.z); }
 
 flr_vec3 flr_shell_normal(uint32_t packed) { return flr_shell_unpack(packed); }
 

@@ -13,6 +13,8 @@
 #include "voxel/closest.h"
 #include "voxel/shell_format.h"
 
+enum { SHELL_MAKE_MAX = 512 }; /* voxels of a chunk */
+
 /* what a voxel collects from the triangles that touch it */
 typedef struct gathered {
     float sum[3];      /* weighted outward normals */
@@ -23,6 +25,14 @@ typedef struct gathered {
     float nearest[3];  /* that point, from the voxel's low corner, voxels */
 } gathered;
 
+/* the points of a chunk under way, by voxel */
+typedef struct shell_make_points {
+    double normal[3][SHELL_MAKE_MAX]; /* unit */
+    double sign[SHELL_MAKE_MAX];      /* 1 where the normal points in, else -1 */
+    uint32_t packed[SHELL_MAKE_MAX];
+    bool sure[SHELL_MAKE_MAX]; /* the triangles agree about the normal */
+} shell_make_points;
+
 /* scratch of one worker */
 typedef struct shell_make_scratch {
     gathered *voxels; /* [room] */
@@ -31,6 +41,8 @@ typedef struct shell_make_scratch {
     uint32_t first[513];      /* its first voxel in `voxels` */
     uint16_t before[512][8];  /* voxels of the chunk in the layers below */
     uint64_t outside[64][64]; /* [z][y], bit x */
+    flr_rows rows;            /* of the triangle that is being gathered */
+    shell_make_points points;
 } shell_make_scratch;
 
 typedef struct shell_job {
@@ -44,11 +56,13 @@ typedef struct shell_job {
     uint16_t *xyz[3];
     uint32_t *normal;
     shell_make_scratch *scratches;
+    uint16_t centres[8]; /* of the voxels of a chunk along an axis */
 } shell_job;
 
 /* ---- gathering ---- */
 
-typedef struct gather_row {
+/* a triangle whose voxels gather it */
+typedef struct gathering {
     shell_make_scratch *s;
     const flr_build_hyper *hyper;
     flr_vec3 corner[3]; /* of the triangle, voxels, from the hyperchunk's corner */
@@ -56,34 +70,42 @@ typedef struct gather_row {
     float weight;
     uint32_t triangle;
     bool nearest;
-} gather_row;
+} gathering;
 
-FLR_CLONES static void gather(void *context, unsigned y, unsigned z, uint64_t row)
+/* What a voxel gathers of a triangle. */
+static inline void gather_voxel(const gathering *g, gathered *v, unsigned x, unsigned y, unsigned z)
 {
-    const gather_row *g = context;
+    for (int i = 0; i < 3; i++) v->sum[i] += g->weight * g->normal[i];
+    v->weight += g->weight;
+    if (g->weight > v->heaviest) {
+        v->heaviest = g->weight;
+        v->triangle = g->triangle;
+    }
+    if (!g->nearest) return;
+    flr_vec3 centre = flr_vec3_make(x + 0.5, y + 0.5, z + 0.5);
+    flr_vec3 p = flr_closest_on_triangle(centre, g->corner[0], g->corner[1], g->corner[2]);
+    float d2 = (float)flr_vec3_length2(flr_vec3_sub(p, centre));
+    if (d2 >= v->distance2) return;
+    v->distance2 = d2;
+    v->nearest[0] = (float)(p.x - x);
+    v->nearest[1] = (float)(p.y - y);
+    v->nearest[2] = (float)(p.z - z);
+}
+
+FLR_CLONES static void gather(const gathering *g, const flr_rows *rows)
+{
     shell_make_scratch *s = g->s;
-    for (; row; row &= row - 1) {
-        unsigned x = (unsigned)__builtin_ctzll(row);
-        unsigned slot = s->slot[flr_cell(x >> 3, y >> 3, z >> 3)], bit = (x & 7) | (y & 7) << 3;
-        uint64_t layer =
-            g->hyper->masks[FLR_LAYER_SURFACE][slot].z[z & 7] & ((UINT64_C(1) << bit) - 1);
-        gathered *v = &s->voxels[s->first[slot] + s->before[slot][z & 7] +
-                                 (unsigned)__builtin_popcountll(layer)];
-        for (int i = 0; i < 3; i++) v->sum[i] += g->weight * g->normal[i];
-        v->weight += g->weight;
-        if (g->weight > v->heaviest) {
-            v->heaviest = g->weight;
-            v->triangle = g->triangle;
+    const flr_mask *surface = g->hyper->masks[FLR_LAYER_SURFACE];
+    for (uint32_t i = 0; i < rows->count; i++) {
+        const unsigned y = rows->at[i] & 63, z = rows->at[i] >> 6;
+        for (uint64_t row = rows->bits[i]; row; row &= row - 1) {
+            const unsigned x = (unsigned)__builtin_ctzll(row), bit = (x & 7) | (y & 7) << 3;
+            const unsigned slot = s->slot[flr_cell(x >> 3, y >> 3, z >> 3)];
+            const uint64_t before = surface[slot].z[z & 7] & ((UINT64_C(1) << bit) - 1);
+            gathered *v = &s->voxels[s->first[slot] + s->before[slot][z & 7] +
+                                     (unsigned)__builtin_popcountll(before)];
+            gather_voxel(g, v, x, y, z);
         }
-        if (!g->nearest) continue;
-        flr_vec3 centre = flr_vec3_make(x + 0.5, y + 0.5, z + 0.5);
-        flr_vec3 p = flr_closest_on_triangle(centre, g->corner[0], g->corner[1], g->corner[2]);
-        float d2 = (float)flr_vec3_length2(flr_vec3_sub(p, centre));
-        if (d2 >= v->distance2) continue;
-        v->distance2 = d2;
-        v->nearest[0] = (float)(p.x - x);
-        v->nearest[1] = (float)(p.y - y);
-        v->nearest[2] = (float)(p.z - z);
     }
 }
 
@@ -146,16 +168,17 @@ static void gather_all(const shell_job *job, shell_make_scratch *s, const flr_bu
             break; /* edges and corners come after the triangles */
         double area;
         flr_vec3 n = triangle_normal(build, triangle, &area);
-        gather_row g = {.s = s,
-                        .hyper = hyper,
-                        .triangle = triangle,
-                        .nearest = job->def->on_surface,
-                        .normal = {(float)n.x, (float)n.y, (float)n.z},
-                        .weight = (float)fmin(area, 1) + 1e-12f};
+        gathering g = {.s = s,
+                       .hyper = hyper,
+                       .triangle = triangle,
+                       .nearest = job->def->on_surface,
+                       .normal = {(float)n.x, (float)n.y, (float)n.z},
+                       .weight = (float)fmin(area, 1) + 1e-12f};
         for (int k = 0; k < 3; k++)
             g.corner[k] =
                 flr_vec3_sub(build->vertices[build->mesh->triangles[triangle].v[k]], base);
-        flr_build_visit(build, hyper, triangle, gather, &g);
+        flr_build_visit(build, hyper, triangle, &s->rows);
+        gather(&g, &s->rows);
     }
 }
 
@@ -171,36 +194,85 @@ static bool is_outside(const shell_job *job, const shell_make_scratch *s,
                                       hyper->at[2] * INT64_C(64) + z);
 }
 
-/* The outward normal of a voxel's point. */
-static flr_vec3 outward(const shell_job *job, const shell_make_scratch *s,
-                        const flr_build_hyper *hyper, const gathered *v, int x, int y, int z)
+/* The mean normals of a chunk's voxels, and where to look for what is in front of them. */
+FLR_CLONES static void mean_normals(const gathered *voxels, unsigned count, shell_make_points *p)
 {
-    flr_vec3 n = flr_vec3_make((double)v->sum[0], (double)v->sum[1], (double)v->sum[2]);
-    double length = flr_vec3_length(n);
-    if (length >= 0.1 * (double)v->weight && length > 1e-15) {
-        n = flr_vec3_scale(n, 1 / length);
-    } else {
-        double area;
-        if (v->triangle != FLR_NONE) n = triangle_normal(job->build, v->triangle, &area);
-        if (v->triangle == FLR_NONE || flr_vec3_length2(n) == 0)
-            n = flr_vec3_make(0, 0, 1); /* nothing but triangles without area */
+    float sum[3][SHELL_MAKE_MAX], weight[SHELL_MAKE_MAX];
+    for (unsigned k = 0; k < count; k++) {
+        for (int i = 0; i < 3; i++) sum[i][k] = voxels[k].sum[i];
+        weight[k] = voxels[k].weight;
     }
-    if (job->def->hollow) return n;
+    for (unsigned k = 0; k < count; k++) {
+        const double x = (double)sum[0][k], y = (double)sum[1][k], z = (double)sum[2][k];
+        const double length = sqrt(x * x + y * y + z * z);
+        const bool sure = (length >= 0.1 * (double)weight[k]) & (length > 1e-15);
+        const double scale = 1 / (sure ? length : 1);
+        p->normal[0][k] = x * scale;
+        p->normal[1][k] = y * scale;
+        p->normal[2][k] = z * scale;
+        p->sure[k] = sure;
+    }
+}
+
+FLR_CLONES static void pack_normals(shell_make_points *p, unsigned count)
+{
+    for (unsigned k = 0; k < count; k++)
+        p->packed[k] = flr_shell_pack(p->sign[k] * p->normal[0][k], p->sign[k] * p->normal[1][k],
+                                      p->sign[k] * p->normal[2][k]);
+}
+
+/* Where the sides of a thin plate cancel out: the normal of the heaviest triangle. */
+static void use_heaviest(const shell_job *job, const gathered *v, unsigned k, shell_make_points *p)
+{
+    double area;
+    flr_vec3 n = flr_vec3_zero();
+    if (v->triangle != FLR_NONE) n = triangle_normal(job->build, v->triangle, &area);
+    if (flr_vec3_length2(n) == 0)
+        n = flr_vec3_make(0, 0, 1); /* nothing but triangles without area */
+    p->normal[0][k] = n.x, p->normal[1][k] = n.y, p->normal[2][k] = n.z;
+}
+
+/* Which way from voxel (x, y, z) along its normal is in: 1 or -1. */
+static double inward(const shell_job *job, const shell_make_scratch *s,
+                     const flr_build_hyper *hyper, unsigned k, int x, int y, int z)
+{
+    const shell_make_points *p = &s->points;
+    if (job->def->hollow) return -1;
     /* a little in front must be outside, a little behind must not; farther if that does not decide */
     for (int step = 2; step <= 3; step++) {
-        int dx = flr_shell_rounded(step * n.x), dy = flr_shell_rounded(step * n.y),
-            dz = flr_shell_rounded(step * n.z);
+        int dx = flr_shell_rounded(step * p->normal[0][k]),
+            dy = flr_shell_rounded(step * p->normal[1][k]),
+            dz = flr_shell_rounded(step * p->normal[2][k]);
         bool front = is_outside(job, s, hyper, x + dx, y + dy, z + dz);
         bool back = is_outside(job, s, hyper, x - dx, y - dy, z - dz);
-        if (front != back) return front ? n : flr_vec3_neg(n);
+        if (front != back) return front ? -1 : 1;
     }
-    return n;
+    return -1;
+}
+
+/* The packed inward normals of the voxels of a chunk, in order. */
+static void find_normals(const shell_job *job, shell_make_scratch *s, const flr_build_hyper *hyper,
+                         unsigned cell)
+{
+    const unsigned slot = s->slot[cell], count = s->first[slot + 1] - s->first[slot];
+    const gathered *v = &s->voxels[s->first[slot]];
+    const flr_mask *surface = &hyper->masks[FLR_LAYER_SURFACE][slot];
+    const int cx = (int)(cell & 7) * 8, cy = (int)(cell >> 3 & 7) * 8, cz = (int)(cell >> 6) * 8;
+    mean_normals(v, count, &s->points);
+    unsigned k = 0;
+    for (FLR_EACH_CELL(surface, c)) {
+        const int x = cx + (int)(c & 7), y = cy + (int)(c >> 3 & 7), z = cz + (int)(c >> 6);
+        if (!s->points.sure[k]) use_heaviest(job, &v[k], k, &s->points);
+        s->points.sign[k] = inward(job, s, hyper, k, x, y, z);
+        k++;
+    }
+    pack_normals(&s->points, count);
 }
 
 /* ---- one hyperchunk ---- */
 
-static void fill_chunk(const shell_job *job, const shell_make_scratch *s,
-                       const flr_build_hyper *hyper, unsigned cell, flr_shell_chunk *chunk)
+static void fill_chunk(const shell_job *job, shell_make_scratch *s, const flr_build_hyper *hyper,
+                       unsigned cell, flr_shell_chunk *chunk)
 {
     const flr_grid *grid = &job->build->grid;
     unsigned slot = s->slot[cell];
@@ -220,7 +292,9 @@ static void fill_chunk(const shell_job *job, const shell_make_scratch *s,
     chunk->corner[0] = (float)corner.x, chunk->corner[1] = (float)corner.y,
     chunk->corner[2] = (float)corner.z;
 
+    find_normals(job, s, hyper, cell);
     const gathered *v = &s->voxels[s->first[slot]];
+    const uint32_t *packed = s->points.packed;
     uint32_t last = chunk->first;
     for (FLR_EACH_CELL(surface, c)) {
         unsigned cellular = (unsigned)c;
@@ -230,12 +304,12 @@ static void fill_chunk(const shell_job *job, const shell_make_scratch *s,
                                                                         : FLR_LABEL_FACE;
         if (!job->def->features) label = FLR_LABEL_VERTEX;
         uint32_t to = next[label]++;
-        bool exact = job->def->on_surface && v->distance2 < 1e29f;
-        job->xyz[0][to] = flr_shell_quantised(x + (exact ? (double)v->nearest[0] : 0.5));
-        job->xyz[1][to] = flr_shell_quantised(y + (exact ? (double)v->nearest[1] : 0.5));
-        job->xyz[2][to] = flr_shell_quantised(z + (exact ? (double)v->nearest[2] : 0.5));
-        job->normal[to] =
-            flr_shell_pack_normal(flr_vec3_neg(outward(job, s, hyper, v, cx + x, cy + y, cz + z)));
+        const int at[3] = {x, y, z};
+        const bool exact = job->def->on_surface && v->distance2 < 1e29f;
+        for (int axis = 0; axis < 3; axis++)
+            job->xyz[axis][to] = exact ? flr_shell_quantised(at[axis] + (double)v->nearest[axis])
+                                       : job->centres[at[axis]];
+        job->normal[to] = *packed++;
         if (to > last) last = to;
         v++;
     }
@@ -358,6 +432,7 @@ flr_result flr_shell_make(const flr_build *build, const flr_voxelize_def *def, u
     flr_result result = flr_shell_check_count(points, error);
     if (result != FLR_OK) return result;
     shell_job job = {.build = build, .def = def, .from = build->hypers + first, .count = count};
+    for (int i = 0; i < 8; i++) job.centres[i] = flr_shell_quantised(i + 0.5);
     unsigned workers = flr_parallel_threads(build->threads);
     job.scratches = calloc(workers, sizeof *job.scratches);
     job.shell = allocate(&job, chunks, points);

@@ -173,7 +173,8 @@ static flr_result run(flr_stream *s, flr_box3 box)
     s->watch = (flr_build_watch){goes_on, s};
     flr_result result = flr_stages_next(&s->stages, NULL, 0.05, "features");
     if (result == FLR_OK && def->features)
-        result = flr_list_features(s->mesh, def->voxel, &s->watch, &s->lists, s->error);
+        result =
+            flr_list_features(s->mesh, def->voxel, def->threads, &s->watch, &s->lists, s->error);
     s->header.stats.polygons = s->lists.polygon_count;
     if (result == FLR_OK)
         result = flr_stages_next(&s->stages, &r->seconds.features, 0.2, "triangles");

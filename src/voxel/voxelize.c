@@ -7,6 +7,8 @@
 #include "base/memory.h"
 #include "feeler/base.h"
 #include "feeler/mesh_check.h"
+#include "mesh/adjacency.h"
+#include "mesh/features.h"
 #include "voxel/field.h"
 #include "voxel/shell.h"
 #include "voxel/voxelize.h"
@@ -168,14 +170,16 @@ static flr_result still_listing(const flr_build_watch *watch, double share)
     return !watch || watch->go_on(watch->context, share) ? FLR_OK : FLR_CANCELLED;
 }
 
-flr_result flr_list_features(const flr_mesh *mesh, double voxel, const flr_build_watch *watch,
-                             flr_feature_lists *lists, flr_error *error)
+flr_result flr_list_features(const flr_mesh *mesh, double voxel, unsigned threads,
+                             const flr_build_watch *watch, flr_feature_lists *lists,
+                             flr_error *error)
 {
     flr_adjacency *adjacency = NULL;
     flr_features *features = NULL;
-    flr_result result = flr_adjacency_create(mesh, &adjacency, error);
+    flr_result result = flr_adjacency_create_edges(mesh, threads, &adjacency, error);
     if (result == FLR_OK) result = still_listing(watch, 0.4);
-    if (result == FLR_OK) result = flr_features_create(mesh, adjacency, voxel, &features, error);
+    if (result == FLR_OK)
+        result = flr_features_create_threads(mesh, adjacency, voxel, threads, &features, error);
     if (result == FLR_OK) result = still_listing(watch, 0.9);
     if (result == FLR_OK) {
         lists->edges = malloc((features->edge_count + 1u) * sizeof *lists->edges);
@@ -277,7 +281,7 @@ static flr_result run_stages(flr_stages *s, const flr_mesh *mesh, flr_box3 box, 
     const flr_build_watch watch = flr_stages_watch(s);
     flr_result result = flr_stages_next(s, NULL, 0.1, "features");
     if (result == FLR_OK && def->features)
-        result = flr_list_features(mesh, def->voxel, &watch, lists, s->error);
+        result = flr_list_features(mesh, def->voxel, def->threads, &watch, lists, s->error);
     header.stats.polygons = lists->polygon_count;
     if (result == FLR_OK) result = flr_stages_next(s, &report->seconds.features, 0.3, "triangles");
 

@@ -38,8 +38,9 @@ typedef struct flr_feature_lists {
 } flr_feature_lists;
 
 /* Free the lists on failure, too. */
-flr_result flr_list_features(const flr_mesh *mesh, double voxel, const flr_build_watch *watch,
-                             flr_feature_lists *lists, flr_error *error);
+flr_result flr_list_features(const flr_mesh *mesh, double voxel, unsigned threads,
+                             const flr_build_watch *watch, flr_feature_lists *lists,
+                             flr_error *error);
 void flr_free_features(flr_feature_lists *lists);
 
 /* Adds voxels and hyperchunks of a scanned run of hyperchunks. */

@@ -1,5 +1,7 @@
 /* feeler/mesh_check.h: known shapes, and the promises of the header over random and bad meshes */
 #include "feeler/mesh_check.h"
+#include "mesh/adjacency.h"
+#include "mesh/features.h"
 #include "support/checked.h"
 #include "support/fail_alloc.h"
 #include "support/fixtures.h"
@@ -472,6 +474,50 @@ static void test_random_soups(void **state)
     }
 }
 
+/* slices of a large mesh done by several threads give the edges and features that one thread gives */
+static void test_threads(void **state)
+{
+    (void)state;
+    flr_error error;
+    flr_test_shape shape = {0};
+    flr_test_shape_sphere(&shape, 1, 400, 200);
+    const flr_mesh *mesh = flr_test_shape_mesh(&shape);
+    flr_adjacency *one;
+    flr_features *wanted;
+    assert_ok(flr_adjacency_create(mesh, &one, &error), error);
+    assert_ok(flr_features_create(mesh, one, 0.05, &wanted, &error), error);
+    for (unsigned threads = 1; threads <= 3; threads++) {
+        flr_adjacency *a;
+        flr_features *f;
+        assert_ok(flr_adjacency_create_edges(mesh, threads, &a, &error), error);
+        assert_ok(flr_features_create_threads(mesh, a, 0.05, threads, &f, &error), error);
+        assert_int_equal(a->edge_count, one->edge_count);
+        assert_int_equal(a->border_count, one->border_count);
+        assert_memory_equal(a->edges, one->edges, a->edge_count * sizeof *a->edges);
+        assert_memory_equal(a->edge_kind, one->edge_kind, a->edge_count);
+        assert_memory_equal(a->edge_first, one->edge_first,
+                            (a->edge_count + 1) * sizeof *a->edge_first);
+        assert_memory_equal(a->side_edge, one->side_edge,
+                            3 * mesh->triangle_count * sizeof *a->side_edge);
+        assert_memory_equal(a->edge_sides, one->edge_sides,
+                            a->edge_first[a->edge_count] * sizeof *a->edge_sides);
+        assert_int_equal(f->polygon_count, wanted->polygon_count);
+        assert_int_equal(f->edge_count, wanted->edge_count);
+        assert_int_equal(f->vertex_count, wanted->vertex_count);
+        assert_memory_equal(f->triangle_polygon, wanted->triangle_polygon,
+                            mesh->triangle_count * sizeof *f->triangle_polygon);
+        assert_memory_equal(f->polygon_plane, wanted->polygon_plane,
+                            f->polygon_count * sizeof *f->polygon_plane);
+        assert_memory_equal(f->edge_flags, wanted->edge_flags, f->edge_total);
+        assert_memory_equal(f->vertex_flags, wanted->vertex_flags, f->vertex_total);
+        flr_features_destroy(f);
+        flr_adjacency_destroy(a);
+    }
+    flr_features_destroy(wanted);
+    flr_adjacency_destroy(one);
+    flr_test_shape_free(&shape);
+}
+
 static flr_result create_once(void *context, flr_error *error)
 {
     flr_features *features;
@@ -516,6 +562,7 @@ int main(void)
         cmocka_unit_test(test_many_copies),
         cmocka_unit_test(test_outlines),
         cmocka_unit_test(test_random_soups),
+        cmocka_unit_test(test_threads),
         cmocka_unit_test(test_failures),
     };
     return cmocka_run_group_tests_name("features", tests, NULL, NULL);

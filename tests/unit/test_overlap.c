@@ -1,5 +1,6 @@
 /* triangle against voxel, beside an independent way: cutting the triangle down to the cube */
 #include "voxel/overlap.h"
+#include "voxel/rows.h"
 
 #include "support/test.h"
 
@@ -106,11 +107,57 @@ static void blocks_lose_no_voxel(void **state)
     }
 }
 
+/* the rows of a hyperchunk hold the voxels of the whole test and no others, with every instruction set */
+static void compare_rows(flr_simd simd, const flr_vec3 t[3], const int32_t base[3], flr_rows *rows)
+{
+    if (!flr_simd_has(simd)) return;
+    flr_overlap o = flr_overlap_prepare(t[0], t[1], t[2]);
+    uint64_t found[64][64] = {{0}};
+    flr_rows_kernel(simd)(t[0], t[1], t[2], base, rows);
+    for (uint32_t i = 0; i < rows->count; i++) {
+        unsigned y = rows->at[i] & 63, z = rows->at[i] >> 6;
+        assert_true(rows->bits[i] != 0 && found[z][y] == 0);
+        found[z][y] = rows->bits[i];
+    }
+    for (int z = 0; z < 64; z++)
+        for (int y = 0; y < 64; y++) {
+            uint64_t row = 0;
+            for (int x = 0; x < 64; x++)
+                row |= (uint64_t)flr_overlap_voxel(&o, base[0] + x, base[1] + y, base[2] + z) << x;
+            if (row != found[z][y])
+                fail_msg("%s: row %d %d is %016llx, not %016llx", flr_simd_name(simd), y, z,
+                         (unsigned long long)found[z][y], (unsigned long long)row);
+        }
+}
+
+static void rows_are_the_same_with_every_instruction_set(void **state)
+{
+    (void)state;
+    flr_test_random random = flr_test_random_begin("rows_are_the_same_with_every_instruction_set");
+    flr_rows *rows = malloc(sizeof *rows);
+    assert_non_null(rows);
+    const int32_t base[3] = {-64, 0, 64};
+    for (int i = 0; i < 600; i++) {
+        /* from less than a voxel to more than the hyperchunk; some miss it */
+        const double size = (const double[]){0.7, 3, 20, 90}[i % 4];
+        const flr_vec3 middle =
+            flr_vec3_add(random_point(&random, 40, 0), flr_vec3_make(-32, 32, 96));
+        flr_vec3 t[3];
+        for (int k = 0; k < 3; k++) t[k] = flr_vec3_add(random_point(&random, size, i % 3), middle);
+        if (i % 11 == 0) t[2] = t[1];
+        if (i % 13 == 0) t[1].z = t[2].z = t[0].z;
+        for (int simd = FLR_SIMD_SCALAR; simd <= FLR_SIMD_NEON; simd++)
+            compare_rows((flr_simd)simd, t, base, rows);
+    }
+    free(rows);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_and_nasty_triangles),
         cmocka_unit_test(blocks_lose_no_voxel),
+        cmocka_unit_test(rows_are_the_same_with_every_instruction_set),
     };
     return cmocka_run_group_tests_name("overlap", tests, NULL, NULL);
 }
