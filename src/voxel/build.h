@@ -16,7 +16,7 @@
 #include "feeler/mesh_check.h"
 #include "voxel/grid.h"
 #include "voxel/mask.h"
-#include "voxel/rows.h"
+#include "voxel/overlap_rows.h"
 
 /* what a voxel inherits from the mesh */
 enum { FLR_LAYER_SURFACE, FLR_LAYER_EDGE, FLR_LAYER_VERTEX, FLR_LAYER_COUNT };
@@ -64,7 +64,7 @@ typedef struct flr_build {
     uint32_t roots[3]; /* root cells in x, y, z */
     uint32_t *root;    /* node of a root cell, or one of the two below */
     unsigned threads;
-    flr_rows_find *find;          /* voxels that a triangle touches; set with the vertices */
+    flr_overlap_find *find;       /* voxels that a triangle touches; set with the vertices */
     const flr_build_watch *watch; /* borrowed; NULL: nobody asks */
 } flr_build;
 
@@ -103,7 +103,7 @@ uint32_t flr_build_hyper_number(const flr_build *build, uint32_t x, uint32_t y, 
 
 /* Again for one primitive: the rows of voxels in the hyperchunk that it touches. */
 void flr_build_visit(const flr_build *build, const flr_build_hyper *hyper, uint32_t primitive,
-                     flr_rows *rows);
+                     flr_overlap_rows *rows);
 
 /* The hyperchunk at these coordinates if it is touched, else NULL; coordinates may be outside. */
 flr_build_hyper *flr_build_find(const flr_build *build, int64_t x, int64_t y, int64_t z);

@@ -220,7 +220,7 @@ static void look_at_row(leak_search *s, unsigned y, unsigned z, uint64_t row)
     }
 }
 
-static void look_at_cones(leak_search *s, flr_rows *rows)
+static void look_at_cones(leak_search *s, flr_overlap_rows *rows)
 {
     uint32_t first = s->mesh->triangle_count;
     for (uint32_t h = 0; h < s->build.hyper_count; h++) {
@@ -280,7 +280,7 @@ flr_result flr_leak_find(const flr_mesh *mesh, const flr_voxmap *voxmap, unsigne
     report->skipped = result == FLR_OK && widest > voxel / 2 && memory &&
                       header->stats.surface_voxels > memory / BYTES_PER_VOXEL;
     if (result == FLR_OK && widest > voxel / 2 && !report->skipped) {
-        flr_rows *rows = malloc(sizeof *rows);
+        flr_overlap_rows *rows = malloc(sizeof *rows);
         result = rows ? flood_again(&s, threads, error) : no_memory(error);
         if (result == FLR_OK) look_at_cones(&s, rows);
         free(rows);

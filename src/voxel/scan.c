@@ -222,7 +222,7 @@ static flr_result sort_primitives(flr_build *build)
 /* ---- scanning one hyperchunk ---- */
 
 /* Marks rows in dense masks by chunk. */
-static void mark_rows(const flr_rows *rows, flr_mask dense[512])
+static void mark_rows(const flr_overlap_rows *rows, flr_mask dense[512])
 {
     for (uint32_t i = 0; i < rows->count; i++) {
         const unsigned y = rows->at[i] & 63, z = rows->at[i] >> 6;
@@ -234,7 +234,7 @@ static void mark_rows(const flr_rows *rows, flr_mask dense[512])
 }
 
 void flr_build_visit(const flr_build *build, const flr_build_hyper *hyper, uint32_t primitive,
-                     flr_rows *rows)
+                     flr_overlap_rows *rows)
 {
     const int32_t base[3] = {(int32_t)hyper->at[0] * 64, (int32_t)hyper->at[1] * 64,
                              (int32_t)hyper->at[2] * 64};
@@ -266,7 +266,7 @@ bool flr_build_keep_masks(flr_build_hyper *hyper, flr_mask (*dense)[512])
 
 typedef struct scan_scratch {
     flr_mask dense[FLR_LAYER_COUNT][512];
-    flr_rows rows;
+    flr_overlap_rows rows;
 } scan_scratch;
 
 typedef struct scan_job {
@@ -283,7 +283,7 @@ static flr_result scan_hyper(void *context, size_t piece, unsigned worker)
     double share = (double)(job->first + piece) / build->hyper_count;
     if (flr_build_go_on(build, worker, share) != FLR_OK) return FLR_CANCELLED;
     flr_mask(*dense)[512] = job->scratch[worker].dense;
-    flr_rows *rows = &job->scratch[worker].rows;
+    flr_overlap_rows *rows = &job->scratch[worker].rows;
     memset(dense, 0, sizeof job->scratch[worker].dense);
     for (uint32_t i = 0; i < hyper->primitive_count; i++) {
         uint32_t primitive = build->primitives[hyper->first_primitive + i];
@@ -321,7 +321,7 @@ flr_build_hyper *flr_build_find(const flr_build *build, int64_t x, int64_t y, in
 flr_result flr_build_sort(flr_build *build, flr_pose T_voxmap_mesh, flr_error *error)
 {
     const flr_mesh *mesh = build->mesh;
-    build->find = flr_rows_kernel(FLR_SIMD_BEST);
+    build->find = flr_overlap_kernel(FLR_SIMD_BEST);
     for (int axis = 0; axis < 3; axis++) build->roots[axis] = (build->grid.hypers[axis] + 7) / 8;
     build->vertices = malloc(mesh->vertex_count * sizeof *build->vertices);
     if (!build->vertices) return flr_fail(error, FLR_NO_MEMORY, "not enough memory to voxelize");

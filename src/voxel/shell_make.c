@@ -41,7 +41,7 @@ typedef struct shell_make_scratch {
     uint32_t first[513];      /* its first voxel in `voxels` */
     uint16_t before[512][8];  /* voxels of the chunk in the layers below */
     uint64_t outside[64][64]; /* [z][y], bit x */
-    flr_rows rows;            /* of the triangle that is being gathered */
+    flr_overlap_rows rows;    /* of the triangle that is being gathered */
     shell_make_points points;
 } shell_make_scratch;
 
@@ -92,7 +92,7 @@ static inline void gather_voxel(const gathering *g, gathered *v, unsigned x, uns
     v->nearest[2] = (float)(p.z - z);
 }
 
-FLR_CLONES static void gather(const gathering *g, const flr_rows *rows)
+FLR_CLONES static void gather(const gathering *g, const flr_overlap_rows *rows)
 {
     shell_make_scratch *s = g->s;
     const flr_mask *surface = g->hyper->masks[FLR_LAYER_SURFACE];

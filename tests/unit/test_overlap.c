@@ -1,6 +1,6 @@
 /* triangle against voxel, beside an independent way: cutting the triangle down to the cube */
 #include "voxel/overlap.h"
-#include "voxel/rows.h"
+#include "voxel/overlap_rows.h"
 
 #include "support/test.h"
 
@@ -108,12 +108,13 @@ static void blocks_lose_no_voxel(void **state)
 }
 
 /* the rows of a hyperchunk hold the voxels of the whole test and no others, with every instruction set */
-static void compare_rows(flr_simd simd, const flr_vec3 t[3], const int32_t base[3], flr_rows *rows)
+static void compare_rows(flr_simd simd, const flr_vec3 t[3], const int32_t base[3],
+                         flr_overlap_rows *rows)
 {
     if (!flr_simd_has(simd)) return;
     flr_overlap o = flr_overlap_prepare(t[0], t[1], t[2]);
     uint64_t found[64][64] = {{0}};
-    flr_rows_kernel(simd)(t[0], t[1], t[2], base, rows);
+    flr_overlap_kernel(simd)(t[0], t[1], t[2], base, rows);
     for (uint32_t i = 0; i < rows->count; i++) {
         unsigned y = rows->at[i] & 63, z = rows->at[i] >> 6;
         assert_true(rows->bits[i] != 0 && found[z][y] == 0);
@@ -134,7 +135,7 @@ static void rows_are_the_same_with_every_instruction_set(void **state)
 {
     (void)state;
     flr_test_random random = flr_test_random_begin("rows_are_the_same_with_every_instruction_set");
-    flr_rows *rows = malloc(sizeof *rows);
+    flr_overlap_rows *rows = malloc(sizeof *rows);
     assert_non_null(rows);
     const int32_t base[3] = {-64, 0, 64};
     for (int i = 0; i < 600; i++) {

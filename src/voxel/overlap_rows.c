@@ -1,5 +1,5 @@
 /* rows of voxels that a triangle touches, by one, 4 or 8 voxels at a time */
-#include "voxel/rows.h"
+#include "voxel/overlap_rows.h"
 
 #include "voxel/overlap_prepare.h"
 
@@ -11,7 +11,7 @@ typedef uint64_t pass_plane(const flr_overlap *t, double x, double y, double z, 
 /* The tests across x, y and z each depend on two coordinates only: done once per row and column they leave few voxels for
  * the plane's test. */
 static inline __attribute__((always_inline)) void
-find_rows(flr_vec3 a, flr_vec3 b, flr_vec3 c, const int32_t base[3], flr_rows *rows,
+find_rows(flr_vec3 a, flr_vec3 b, flr_vec3 c, const int32_t base[3], flr_overlap_rows *rows,
           pass_test along_u, pass_test along_v, pass_plane plane)
 {
     const flr_overlap t = flr_overlap_prepare_inline(a, b, c);
@@ -65,11 +65,13 @@ static uint64_t scalar_along_v(const flr_edge_test test[3], double u, double v, 
 static uint64_t scalar_plane(const flr_overlap *t, double x, double y, double z, int32_t count)
 {
     uint64_t bits = 0;
-    for (int32_t i = 0; i < count; i++) bits |= (uint64_t)flr_plane_test_passes(t, x + i, y, z) << i;
+    for (int32_t i = 0; i < count; i++)
+        bits |= (uint64_t)flr_plane_test_passes(t, x + i, y, z) << i;
     return bits;
 }
 
-static void find_scalar(flr_vec3 a, flr_vec3 b, flr_vec3 c, const int32_t base[3], flr_rows *rows)
+static void find_scalar(flr_vec3 a, flr_vec3 b, flr_vec3 c, const int32_t base[3],
+                        flr_overlap_rows *rows)
 {
     find_rows(a, b, c, base, rows, scalar_along_u, scalar_along_v, scalar_plane);
 }
@@ -82,39 +84,39 @@ static inline uint64_t lowest(int32_t count) { return UINT64_MAX >> (64 - count)
 
 /* ---- 4 at a time ---- */
 
-#define AVX2 __attribute__((target("avx2"))) static inline
+#define LANES4 __attribute__((target("avx2"))) static inline
 
 /* Do 4 sums stay at or above zero? */
-AVX2 unsigned above4(__m256d sum)
+LANES4 unsigned above4(__m256d sum)
 {
     return (unsigned)_mm256_movemask_pd(_mm256_cmp_pd(sum, _mm256_setzero_pd(), _CMP_GE_OQ));
 }
 
-AVX2 __m256d four(double first)
+LANES4 __m256d four(double first)
 {
     return _mm256_add_pd(_mm256_set1_pd(first), _mm256_set_pd(3, 2, 1, 0));
 }
 
-AVX2 __m256d times4(double factor, __m256d by)
+LANES4 __m256d times4(double factor, __m256d by)
 {
     return _mm256_mul_pd(_mm256_set1_pd(factor), by);
 }
 
-AVX2 uint64_t along_u4(const flr_edge_test test[3], double u, double v, int32_t count)
+LANES4 uint64_t along_u4(const flr_edge_test test[3], double u, double v, int32_t count)
 {
     uint64_t bits = 0;
     for (int32_t i = 0; i < count; i += 4) {
         const __m256d at = four(u + i);
         unsigned pass = 15;
         for (int k = 0; k < 3; k++)
-            pass &= above4(_mm256_add_pd(times4(test[k].a, at),
-                                         _mm256_set1_pd(test[k].b * v + test[k].c)));
+            pass &= above4(
+                _mm256_add_pd(times4(test[k].a, at), _mm256_set1_pd(test[k].b * v + test[k].c)));
         bits |= (uint64_t)pass << i;
     }
     return bits & lowest(count);
 }
 
-AVX2 uint64_t along_v4(const flr_edge_test test[3], double u, double v, int32_t count)
+LANES4 uint64_t along_v4(const flr_edge_test test[3], double u, double v, int32_t count)
 {
     uint64_t bits = 0;
     for (int32_t i = 0; i < count; i += 4) {
@@ -129,7 +131,7 @@ AVX2 uint64_t along_v4(const flr_edge_test test[3], double u, double v, int32_t 
     return bits & lowest(count);
 }
 
-AVX2 uint64_t plane4(const flr_overlap *t, double x, double y, double z, int32_t count)
+LANES4 uint64_t plane4(const flr_overlap *t, double x, double y, double z, int32_t count)
 {
     const __m256d zero = _mm256_setzero_pd();
     const __m256d rest = _mm256_set1_pd(t->normal[1] * y + t->normal[2] * z);
@@ -144,43 +146,43 @@ AVX2 uint64_t plane4(const flr_overlap *t, double x, double y, double z, int32_t
     return bits & lowest(count);
 }
 
-__attribute__((target("avx2"))) static void
-find_avx2(flr_vec3 a, flr_vec3 b, flr_vec3 c, const int32_t base[3], flr_rows *rows)
+__attribute__((target("avx2"))) static void find_avx2(flr_vec3 a, flr_vec3 b, flr_vec3 c,
+                                                      const int32_t base[3], flr_overlap_rows *rows)
 {
     find_rows(a, b, c, base, rows, along_u4, along_v4, plane4);
 }
 
 /* ---- 8 at a time ---- */
 
-#define AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"))) static inline
+#define LANES8 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"))) static inline
 
-AVX512 __m512d eight(double first)
+LANES8 __m512d eight(double first)
 {
     return _mm512_add_pd(_mm512_set1_pd(first), _mm512_set_pd(7, 6, 5, 4, 3, 2, 1, 0));
 }
 
-AVX512 __m512d times8(double factor, __m512d by)
+LANES8 __m512d times8(double factor, __m512d by)
 {
     return _mm512_mul_pd(_mm512_set1_pd(factor), by);
 }
 
-AVX512 uint64_t along_u8(const flr_edge_test test[3], double u, double v, int32_t count)
+LANES8 uint64_t along_u8(const flr_edge_test test[3], double u, double v, int32_t count)
 {
     uint64_t bits = 0;
     for (int32_t i = 0; i < count; i += 8) {
         const __m512d at = eight(u + i);
         __mmask8 pass = 255;
         for (int k = 0; k < 3; k++)
-            pass = _mm512_mask_cmp_pd_mask(pass,
-                                           _mm512_add_pd(times8(test[k].a, at),
-                                                         _mm512_set1_pd(test[k].b * v + test[k].c)),
-                                           _mm512_setzero_pd(), _CMP_GE_OQ);
+            pass = _mm512_mask_cmp_pd_mask(
+                pass,
+                _mm512_add_pd(times8(test[k].a, at), _mm512_set1_pd(test[k].b * v + test[k].c)),
+                _mm512_setzero_pd(), _CMP_GE_OQ);
         bits |= (uint64_t)pass << i;
     }
     return bits & lowest(count);
 }
 
-AVX512 uint64_t along_v8(const flr_edge_test test[3], double u, double v, int32_t count)
+LANES8 uint64_t along_v8(const flr_edge_test test[3], double u, double v, int32_t count)
 {
     uint64_t bits = 0;
     for (int32_t i = 0; i < count; i += 8) {
@@ -197,7 +199,7 @@ AVX512 uint64_t along_v8(const flr_edge_test test[3], double u, double v, int32_
     return bits & lowest(count);
 }
 
-AVX512 uint64_t plane8(const flr_overlap *t, double x, double y, double z, int32_t count)
+LANES8 uint64_t plane8(const flr_overlap *t, double x, double y, double z, int32_t count)
 {
     const __m512d zero = _mm512_setzero_pd();
     const __m512d rest = _mm512_set1_pd(t->normal[1] * y + t->normal[2] * z);
@@ -205,22 +207,22 @@ AVX512 uint64_t plane8(const flr_overlap *t, double x, double y, double z, int32
     uint64_t bits = 0;
     for (int32_t i = 0; i < count; i += 8) {
         const __m512d at = _mm512_add_pd(times8(t->normal[0], eight(x + i)), rest);
-        const __mmask8 pass = _mm512_mask_cmp_pd_mask(
-            _mm512_cmp_pd_mask(_mm512_add_pd(at, near), zero, _CMP_LE_OQ), _mm512_add_pd(at, far),
-            zero, _CMP_GE_OQ);
+        const __mmask8 pass =
+            _mm512_mask_cmp_pd_mask(_mm512_cmp_pd_mask(_mm512_add_pd(at, near), zero, _CMP_LE_OQ),
+                                    _mm512_add_pd(at, far), zero, _CMP_GE_OQ);
         bits |= (uint64_t)pass << i;
     }
     return bits & lowest(count);
 }
 
 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"))) static void
-find_avx512(flr_vec3 a, flr_vec3 b, flr_vec3 c, const int32_t base[3], flr_rows *rows)
+find_avx512(flr_vec3 a, flr_vec3 b, flr_vec3 c, const int32_t base[3], flr_overlap_rows *rows)
 {
     find_rows(a, b, c, base, rows, along_u8, along_v8, plane8);
 }
 #endif
 
-flr_rows_find *flr_rows_kernel(flr_simd simd)
+flr_overlap_find *flr_overlap_kernel(flr_simd simd)
 {
 #if defined(__x86_64__) && !defined(FLR_NO_SIMD)
     simd = flr_simd_resolve(simd);
