@@ -52,31 +52,33 @@ static void fill_contact(const flr_fit *const parts[2], flr_pose T_a_b, uint32_t
     }
 }
 
+void flr_fit_note_contact(const flr_fit *const parts[2], const flr_fit_contact *c,
+                          const flr_fit_params *params, uint32_t capacity, flr_fit_result *result)
+{
+    if (c->distance < params->reach) {
+        result->contact_count += result->contact_count < capacity;
+        result->contact_total++;
+    }
+    /* the deepest so far; `distance` is negative only because of one */
+    if (!(params->max_distance >= 0 && c->distance < 0 && c->distance < result->distance)) return;
+    result->found = true;
+    result->distance = c->distance;
+    result->lower = c->distance - parts[c->side]->samples[c->sample].radius;
+    result->point[0] = c->side ? c->nearest : c->point;
+    result->point[1] = c->side ? c->point : c->nearest;
+    result->normal = c->normal;
+    result->triangle[0] = c->triangle[0], result->triangle[1] = c->triangle[1];
+}
+
 void flr_fit_note_sample(const flr_fit *const parts[2], flr_pose T_a_b, uint32_t side,
                          uint32_t sample, const flr_fit_point_result *at,
                          const flr_fit_params *params, flr_fit_contact *contacts, uint32_t capacity,
                          flr_fit_result *result)
 {
-    const bool listed = at->distance < params->reach;
-    /* the deepest so far; `distance` is negative only because of one */
-    const bool deepest =
-        params->max_distance >= 0 && at->distance < 0 && at->distance < result->distance;
-    if (!listed && !deepest) return;
-    if (listed) {
-        if (result->contact_count < capacity)
-            fill_contact(parts, T_a_b, side, sample, at, &contacts[result->contact_count++]);
-        result->contact_total++;
-    }
-    if (!deepest) return;
-    flr_fit_contact c;
-    fill_contact(parts, T_a_b, side, sample, at, &c);
-    result->found = true;
-    result->distance = c.distance;
-    result->lower = c.distance - parts[side]->samples[sample].radius;
-    result->point[0] = side ? c.nearest : c.point;
-    result->point[1] = side ? c.point : c.nearest;
-    result->normal = c.normal;
-    result->triangle[0] = c.triangle[0], result->triangle[1] = c.triangle[1];
+    flr_fit_contact one,
+        *c = result->contact_count < capacity ? &contacts[result->contact_count] : &one;
+    fill_contact(parts, T_a_b, side, sample, at, c);
+    flr_fit_note_contact(parts, c, params, capacity, result);
 }
 
 void flr_fit_end_result(const flr_fit *const parts[2], flr_pose T_a_b, const flr_fit_params *params,

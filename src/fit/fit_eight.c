@@ -39,6 +39,42 @@ void flr_fit_feet8(const flr_fit_eight t[3], const flr_fit_eight *p, flr_fit_eig
     feet_of_8(t, p, foot, d2, far);
 }
 
+/* The steps of flr_quat_rotate(), of points less one vector and plus another. */
+FLR_CLONES static void turn_8(const double q[4], const double less[3], const double plus[3],
+                              const flr_fit_eight *from, flr_fit_eight *to)
+{
+    for (int i = 0; i < N; i++) {
+        const double x = from->x[i] - less[0], y = from->y[i] - less[1], z = from->z[i] - less[2];
+        const double tx = (q[2] * z - q[3] * y) * 2, ty = (q[3] * x - q[1] * z) * 2,
+                     tz = (q[1] * y - q[2] * x) * 2;
+        to->x[i] = plus[0] + ((x + q[0] * tx) + (q[2] * tz - q[3] * ty));
+        to->y[i] = plus[1] + ((y + q[0] * ty) + (q[3] * tx - q[1] * tz));
+        to->z[i] = plus[2] + ((z + q[0] * tz) + (q[1] * ty - q[2] * tx));
+    }
+}
+
+/* adds nothing, not even the sign of a zero */
+static const double no_shift[3] = {-0.0, -0.0, -0.0};
+
+void flr_fit_apply8(flr_pose T, const flr_fit_eight *from, flr_fit_eight *to)
+{
+    const double q[4] = {T.q.w, T.q.x, T.q.y, T.q.z}, p[3] = {T.p.x, T.p.y, T.p.z},
+                 none[3] = {0, 0, 0};
+    turn_8(q, none, p, from, to);
+}
+
+void flr_fit_apply_inverse8(flr_pose T, const flr_fit_eight *from, flr_fit_eight *to)
+{
+    const double q[4] = {T.q.w, -T.q.x, -T.q.y, -T.q.z}, p[3] = {T.p.x, T.p.y, T.p.z};
+    turn_8(q, p, no_shift, from, to);
+}
+
+void flr_fit_rotate8(flr_quat turn, const flr_fit_eight *from, flr_fit_eight *to)
+{
+    const double q[4] = {turn.w, turn.x, turn.y, turn.z}, none[3] = {0, 0, 0};
+    turn_8(q, none, no_shift, from, to);
+}
+
 /* The steps of flr_vec3_normalize(). */
 FLR_CLONES static void directions_of_8(const flr_fit_eight *p, const flr_fit_eight *at,
                                        flr_fit_eight *unit, double largest[N], double length[N])

@@ -191,7 +191,12 @@ flr_vec3 flr_fit_direction(const flr_vec3 triangle[3], flr_vec3 point, flr_vec3 
 /* Nothing found, nothing done. */
 void flr_fit_begin_result(flr_fit_result *result);
 
-/* Takes note of a sample of part `side` (0: a, 1: b) and its distance to the other part, given in the other part's
+/* Takes note of a contact, which stands where the next one of the list belongs, or elsewhere when there is no room: lists it when
+ * it is near, and remembers the deepest. */
+void flr_fit_note_contact(const flr_fit *const parts[2], const flr_fit_contact *contact,
+                          const flr_fit_params *params, uint32_t capacity, flr_fit_result *result);
+
+/* The same of a sample of part `side` (0: a, 1: b) and its distance to the other part, given in the other part's
  * frame: lists it when it is near, and remembers the deepest. */
 void flr_fit_note_sample(const flr_fit *const parts[2], flr_pose T_a_b, uint32_t side,
                          uint32_t sample, const flr_fit_point_result *at,

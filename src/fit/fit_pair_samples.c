@@ -60,6 +60,21 @@ bool flr_fit_create_lanes(flr_fit_pair *pair)
     return true;
 }
 
+/* Eight samples as the other part sees them. */
+static void seen8(const flr_fit_query *q, int side, const flr_fit_eight *points, flr_fit_eight *to)
+{
+    if (side)
+        flr_fit_apply8(q->T_a_b, points, to);
+    else
+        flr_fit_apply_inverse8(q->T_a_b, points, to);
+}
+
+/* By component: a vector that is stored in parts and read as a whole waits for all of them. */
+static inline void put(flr_fit_eight *to, int i, const flr_vec3 *v)
+{
+    to->x[i] = v->x, to->y[i] = v->y, to->z[i] = v->z;
+}
+
 static inline void corners_of(const flr_fit *fit, uint32_t triangle, flr_vec3 t[3])
 {
     for (int k = 0; k < 3; k++) t[k] = fit->vertices[fit->triangles[triangle].v[k]];
@@ -74,34 +89,32 @@ typedef struct trying {
 /* Measures them. */
 static void try_all(flr_fit_query *q, int side, trying *t)
 {
-    const flr_fit *other = q->parts[1 - side];
-    flr_fit_eight corners[3], points, feet;
+    const flr_fit *part = q->parts[side], *other = q->parts[1 - side];
+    flr_fit_eight corners[3], points, there, feet;
     double d2[FLR_FIT_EIGHT];
     float far[FLR_FIT_EIGHT];
     if (t->count == 0) return;
     for (uint32_t i = 0; i < FLR_FIT_EIGHT; i++) {
         const uint32_t k = i < t->count ? i : 0;
         const uint32_t *v = other->triangles[t->triangle[k]].v;
-        flr_fit_near *n = &q->pair->near[side][t->sample[k]];
-        if (isnan(n->distance2)) {
-            n->seen = seen(q, side, q->parts[side]->samples[t->sample[k]].point);
-            n->distance2 = q->reach * q->reach;
-        }
-        for (int c = 0; c < 3; c++) flr_fit_eight_set(&corners[c], (int)i, other->vertices[v[c]]);
-        flr_fit_eight_set(&points, (int)i, n->seen);
+        for (int c = 0; c < 3; c++) put(&corners[c], (int)i, &other->vertices[v[c]]);
+        put(&points, (int)i, &part->samples[t->sample[k]].point);
     }
-    flr_fit_feet8(corners, &points, &feet, d2, far);
+    seen8(q, side, &points, &there);
+    flr_fit_feet8(corners, &there, &feet, d2, far);
     q->work += 10 * (uint64_t)t->count;
     for (uint32_t i = 0; i < t->count; i++) {
         flr_fit_near *n = &q->pair->near[side][t->sample[i]];
-        flr_vec3 at = flr_fit_eight_get(&feet, (int)i), all[3];
         if (!(d2[i] < INFINITY)) {
+            flr_vec3 all[3];
             corners_of(other, t->triangle[i], all);
-            at = flr_fit_on_triangle(all, n->seen, &d2[i]);
+            const flr_vec3 at = flr_fit_on_triangle(all, flr_fit_eight_get(&there, (int)i), &d2[i]);
+            put(&feet, (int)i, &at);
             far[i] = far_of(d2[i]);
         }
         if (d2[i] < n->distance2 || (d2[i] == n->distance2 && t->triangle[i] < n->triangle)) {
-            n->distance2 = d2[i], n->at = at, n->triangle = t->triangle[i];
+            n->distance2 = d2[i], n->triangle = t->triangle[i];
+            n->at.x = feet.x[i], n->at.y = feet.y[i], n->at.z = feet.z[i];
             q->pair->far[side][t->sample[i]] = far[i];
         }
     }
@@ -121,8 +134,9 @@ static void begin_finding(flr_fit_query *q, int side, uint32_t patch)
     const flr_fit_patch *mine = &q->parts[side]->patches[patch];
     flr_fit_near *near = q->pair->near[side] + mine->first_sample;
     q->pair->found[side][patch / 64] |= (uint64_t)1 << patch % 64;
+    const double most2 = q->reach * q->reach;
     for (uint32_t i = 0; i < mine->samples; i++)
-        near[i].distance2 = NAN, near[i].triangle = FLR_NONE;
+        near[i].distance2 = most2, near[i].triangle = FLR_NONE;
 }
 
 /* Up to 16 samples of a patch beside the faces of another: of each sample first the face that seems nearest, then those that may
@@ -192,39 +206,18 @@ void flr_fit_try_samples(flr_fit_query *q, int side, uint32_t patch, uint32_t ot
 
 /* Is a sample inside the other part? If that is closed and the surfaces do not meet, all samples of a shell are on the same side. */
 static bool is_inside(const flr_fit_query *q, int side, uint32_t sample, const flr_fit_near *near,
-                      bool apart)
+                      flr_vec3 there, bool apart)
 {
     const flr_fit *part = q->parts[side], *other = q->parts[1 - side];
     if (apart && q->params.outside) return false;
     if (!apart || !flr_fit_is_closed(other))
-        return flr_fit_inside_by(other, near->seen, near->at, near->triangle);
+        return flr_fit_inside_by(other, there, near->at, near->triangle);
     const uint32_t vertex = part->triangles[part->samples[sample].triangle].v[0];
     const int8_t known = flr_fit_side_of_shell(q->pair, side, vertex);
     if (known) return known > 0;
-    const bool inside = flr_fit_inside_by(other, near->seen, near->at, near->triangle);
+    const bool inside = flr_fit_inside_by(other, there, near->at, near->triangle);
     flr_fit_tell_shell(q->pair, side, vertex, inside);
     return inside;
-}
-
-/* A sample whose nearest triangle is known; `away` from its nearest point, and `length` from the origin of the other part. */
-static flr_fit_point_result look(const flr_fit_query *q, int side, uint32_t sample,
-                                 const flr_fit_near *near, flr_vec3 away, double length, bool apart)
-{
-    const flr_fit *other = q->parts[1 - side];
-    const flr_vec3 p = near->seen;
-    flr_fit_point_result r = {.found = true, .triangle = near->triangle, .nearest = near->at};
-    const bool inside = is_inside(q, side, sample, near, apart);
-    const double distance = sqrt(near->distance2);
-    r.error = flr_fit_rounding(q->extent[1 - side] + length);
-    if (away.x != 0 || away.y != 0 || away.z != 0) {
-        r.direction = inside ? flr_vec3_neg(away) : away;
-    } else {
-        flr_vec3 t[3];
-        corners_of(other, near->triangle, t);
-        r.direction = flr_fit_direction(t, p, r.nearest, inside);
-    }
-    r.distance = inside ? -distance : distance;
-    return r;
 }
 
 /* The side of a vertex of a patch that is not near the other part's surface. 2: other points of the patch may be on another
@@ -321,27 +314,76 @@ static bool note_all_deep(flr_fit_query *q, int side, flr_fit_contact *contacts,
     return true;
 }
 
+/* Up to eight samples whose nearest triangles are known, all that a contact tells of them. */
+typedef struct noted {
+    flr_fit_eight points, nearest, normal; /* frame of a */
+    double distance[FLR_FIT_EIGHT], error[FLR_FIT_EIGHT];
+} noted;
+
+/* Fills that of some samples. True: one of them is inside. */
+static bool look_at_some(const flr_fit_query *q, int side, const uint32_t samples[], uint32_t count,
+                         bool apart, noted *n)
+{
+    const flr_fit *part = q->parts[side], *other = q->parts[1 - side];
+    const flr_fit_near *near = q->pair->near[side];
+    flr_fit_eight there, feet, away;
+    double length[FLR_FIT_EIGHT];
+    bool any = false;
+    for (uint32_t i = 0; i < FLR_FIT_EIGHT; i++) {
+        const uint32_t k = samples[i < count ? i : 0];
+        put(&n->points, (int)i, &part->samples[k].point);
+        put(&feet, (int)i, &near[k].at);
+    }
+    seen8(q, side, &n->points, &there);
+    flr_fit_directions8(&there, &feet, &away, length);
+    for (uint32_t i = 0; i < count; i++) {
+        const flr_fit_near *m = &near[samples[i]];
+        const flr_vec3 at = {there.x[i], there.y[i], there.z[i]};
+        const bool inside = is_inside(q, side, samples[i], m, at, apart);
+        const double sign = inside ? -1 : 1;
+        any |= inside;
+        n->distance[i] = sign * sqrt(m->distance2);
+        n->error[i] = flr_fit_rounding(q->extent[1 - side] + length[i]);
+        if (away.x[i] == 0 && away.y[i] == 0 && away.z[i] == 0) {
+            flr_vec3 t[3];
+            corners_of(other, m->triangle, t);
+            const flr_vec3 normal = flr_fit_direction(t, at, m->at, inside);
+            put(&away, (int)i, &normal);
+        } else if (inside) {
+            away.x[i] = -away.x[i], away.y[i] = -away.y[i], away.z[i] = -away.z[i];
+        }
+    }
+    if (side) {
+        n->points = there, n->nearest = feet, n->normal = away;
+        return any;
+    }
+    flr_fit_apply8(q->T_a_b, &feet, &n->nearest);
+    flr_fit_rotate8(q->T_a_b.q, &away, &n->normal);
+    for (int i = 0; i < FLR_FIT_EIGHT; i++)
+        n->normal.x[i] = -n->normal.x[i], n->normal.y[i] = -n->normal.y[i],
+        n->normal.z[i] = -n->normal.z[i];
+    return any;
+}
+
 /* Notes some samples whose nearest triangles are known. True: one of them is inside. */
 static bool note_some(flr_fit_query *q, int side, const uint32_t samples[], uint32_t count,
                       bool apart, flr_fit_contact *contacts, uint32_t capacity,
                       flr_fit_result *result)
 {
-    const flr_fit_near *near = q->pair->near[side];
-    flr_fit_eight points, feet, away;
-    double length[FLR_FIT_EIGHT];
-    bool inside = false;
-    for (uint32_t i = 0; i < FLR_FIT_EIGHT; i++) {
-        const flr_fit_near *n = &near[samples[i < count ? i : 0]];
-        flr_fit_eight_set(&points, (int)i, n->seen);
-        flr_fit_eight_set(&feet, (int)i, n->at);
-    }
-    flr_fit_directions8(&points, &feet, &away, length);
+    noted n;
+    const bool inside = look_at_some(q, side, samples, count, apart, &n);
     for (uint32_t i = 0; i < count; i++) {
-        const flr_fit_point_result r = look(q, side, samples[i], &near[samples[i]],
-                                            flr_fit_eight_get(&away, (int)i), length[i], apart);
-        inside |= r.distance < 0;
-        flr_fit_note_sample(q->parts, q->T_a_b, (uint32_t)side, samples[i], &r, &q->params,
-                            contacts, capacity, result);
+        const flr_fit_sample *from = &q->parts[side]->samples[samples[i]];
+        flr_fit_contact one,
+            *c = result->contact_count < capacity ? &contacts[result->contact_count] : &one;
+        c->point.x = n.points.x[i], c->point.y = n.points.y[i], c->point.z = n.points.z[i];
+        c->nearest.x = n.nearest.x[i], c->nearest.y = n.nearest.y[i], c->nearest.z = n.nearest.z[i];
+        c->normal.x = n.normal.x[i], c->normal.y = n.normal.y[i], c->normal.z = n.normal.z[i];
+        c->distance = n.distance[i], c->error = n.error[i], c->area = from->area;
+        c->sample = samples[i], c->side = (uint32_t)side;
+        c->triangle[side] = from->triangle;
+        c->triangle[1 - side] = q->pair->near[side][samples[i]].triangle;
+        flr_fit_note_contact(q->parts, c, &q->params, capacity, result);
     }
     return inside;
 }

@@ -9,8 +9,7 @@
 /* the nearest triangle of the other part that a sample has found so far */
 typedef struct flr_fit_near {
     double distance2;  /* squared metres; the limit while there is none */
-    flr_vec3 seen;     /* the sample, frame of the other part */
-    flr_vec3 at;       /* its nearest point, frame of its part */
+    flr_vec3 at;       /* its nearest point, frame of the other part */
     uint32_t triangle; /* FLR_NONE: none yet */
 } flr_fit_near;
 
@@ -144,6 +143,11 @@ static inline void flr_fit_eight_set(flr_fit_eight *to, int i, flr_vec3 v)
 {
     to->x[i] = v.x, to->y[i] = v.y, to->z[i] = v.z;
 }
+
+/* Eight points at once: flr_pose_apply(), flr_pose_apply_inverse() and flr_quat_rotate(). */
+void flr_fit_apply8(flr_pose T, const flr_fit_eight *from, flr_fit_eight *to);
+void flr_fit_apply_inverse8(flr_pose T, const flr_fit_eight *from, flr_fit_eight *to);
+void flr_fit_rotate8(flr_quat turn, const flr_fit_eight *from, flr_fit_eight *to);
 
 /* Feet of points on triangles and their squared distances; INFINITY: another point of the triangle is nearest, or only
  * flr_fit_on_triangle() tells. `far`: metres, no less than the distance. */
