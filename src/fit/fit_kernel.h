@@ -26,9 +26,9 @@ typedef struct flr_fit_kernel {
     void (*move)(const flr_fit_move *move, const flr_fit_lanes *from, flr_fit_lanes *to);
     /* The least and the largest coordinates. */
     void (*bounds)(const flr_fit_lanes *points, float low[3], float high[3]);
-    /* Of points after a move, the same. */
-    void (*extents)(const flr_fit_move *move, const flr_fit_lanes *points, float low[3],
-                    float high[3]);
+    /* Of points after a move, the same; the fourth of each repeats the third. */
+    void (*extents)(const flr_fit_move *move, const flr_fit_lanes *points, float low[4],
+                    float high[4]);
     /* Fills the masks of `count` faces, for points moved by `shift`; bit i of the result: of face i no mask has all points.
      * Masks are filled as far as that takes, and empty beyond. */
     uint32_t (*sides)(const flr_fit_plane *planes, const flr_fit_face *faces, uint32_t count,

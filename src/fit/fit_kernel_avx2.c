@@ -59,8 +59,8 @@ TARGET static void bounds(const flr_fit_lanes *p, float low[3], float high[3])
     high[0] = largest(p->x), high[1] = largest(p->y), high[2] = largest(p->z);
 }
 
-TARGET static void extents(const flr_fit_move *m, const flr_fit_lanes *p, float low[3],
-                           float high[3])
+TARGET static void extents(const flr_fit_move *m, const flr_fit_lanes *p, float low[4],
+                           float high[4])
 {
     for (int k = 0; k < 3; k++) {
         __m256 at[2];
@@ -71,6 +71,7 @@ TARGET static void extents(const flr_fit_move *m, const flr_fit_lanes *p, float 
         low[k] = least_of(_mm256_min_ps(at[0], at[1]));
         high[k] = largest_of(_mm256_max_ps(at[0], at[1]));
     }
+    low[3] = low[2], high[3] = high[2];
 }
 
 /* eight points, moved */

@@ -43,19 +43,16 @@ TARGET static inline __m128 least_of_four(__m512 a, __m512 b, __m512 c, __m512 d
     return _mm_min_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1));
 }
 
-TARGET static void extents(const flr_fit_move *m, const flr_fit_lanes *p, float low[3],
-                           float high[3])
+TARGET static void extents(const flr_fit_move *m, const flr_fit_lanes *p, float low[4],
+                           float high[4])
 {
     LOAD(p);
     const __m512 a = ALONG(m->turn[0], m->shift[0]), b = ALONG(m->turn[1], m->shift[1]),
                  c = ALONG(m->turn[2], m->shift[2]);
     const __m512 sign = ALL(-0.0f), na = _mm512_xor_ps(a, sign), nb = _mm512_xor_ps(b, sign),
                  nc = _mm512_xor_ps(c, sign);
-    float least[2][4];
-    _mm_storeu_ps(least[0], least_of_four(a, b, c, na));
-    _mm_storeu_ps(least[1], least_of_four(nb, nc, nb, nc));
-    for (int k = 0; k < 3; k++) low[k] = least[0][k];
-    high[0] = -least[0][3], high[1] = -least[1][0], high[2] = -least[1][1];
+    _mm_storeu_ps(low, least_of_four(a, b, c, c));
+    _mm_storeu_ps(high, _mm_xor_ps(least_of_four(na, nb, nc, nc), _mm_set1_ps(-0.0f)));
 }
 
 #define SHIFTED(p, shift)                                                                          \

@@ -90,7 +90,7 @@ static void bounds(const flr_fit_lanes *p, float low[3], float high[3])
     high[0] = largest(p->x), high[1] = largest(p->y), high[2] = largest(p->z);
 }
 
-static void extents(const flr_fit_move *m, const flr_fit_lanes *p, float low[3], float high[3])
+static void extents(const flr_fit_move *m, const flr_fit_lanes *p, float low[4], float high[4])
 {
     for (int k = 0; k < 3; k++) {
         float32x4_t at[FIT_NEON_PARTS];
@@ -98,6 +98,7 @@ static void extents(const flr_fit_move *m, const flr_fit_lanes *p, float low[3],
         low[k] = vminvq_f32(vminq_f32(vminq_f32(at[0], at[1]), vminq_f32(at[2], at[3])));
         high[k] = vmaxvq_f32(vmaxq_f32(vmaxq_f32(at[0], at[1]), vmaxq_f32(at[2], at[3])));
     }
+    low[3] = low[2], high[3] = high[2];
 }
 
 /* Where points are above a face and beyond its sides: s, and x, y, z of along() its sides' directions */

@@ -25,11 +25,12 @@ static void bounds(const flr_fit_lanes *p, float low[3], float high[3])
     }
 }
 
-static void extents(const flr_fit_move *m, const flr_fit_lanes *p, float low[3], float high[3])
+static void extents(const flr_fit_move *m, const flr_fit_lanes *p, float low[4], float high[4])
 {
     flr_fit_lanes moved;
     move(m, p, &moved);
     bounds(&moved, low, high);
+    low[3] = low[2], high[3] = high[2];
 }
 
 static float along(const float n[3], const flr_fit_lanes *p, int i, float plus)

@@ -186,29 +186,32 @@ typedef struct box_side {
     int over; /* on which side of the patch most of the other one is */
 } box_side;
 
+static inline float larger_of(float a, float b) { return a > b ? a : b; }
+
+/* Which side is largest is hard to predict: so without branches. */
 static box_side best_side(const flr_fit_query *q, const couple *c, const flr_fit_guest *g, int part)
 {
     const flr_fit_patch *p = part ? c->b : c->a;
     const float(*const axes)[3] = part ? g->axes : p->axes, *const shift =
                                                                 part ? c->back : c->shift;
-    box_side best = {.more = -INFINITY};
     flr_fit_move move;
     for (int k = 0; k < 3; k++) {
         for (int j = 0; j < 3; j++) move.turn[k][j] = axes[k][j];
         move.shift[k] = axes[k][0] * shift[0] + axes[k][1] * shift[1] + axes[k][2] * shift[2];
     }
-    float low[3], high[3];
+    float low[4], high[4], more[3];
+    int sign[3];
     q->kernel->extents(&move, part ? &c->a->lanes : &g->v.lanes, low, high);
     for (int k = 0; k < 3; k++) {
-        const float above = low[k] - p->high[k], below = p->low[k] - high[k],
-                    more = above >= below ? above : below;
-        const int sign = above >= below ? 1 : -1;
-        best.over = k == 0 ? sign : best.over;
-        best.axis = more > best.more ? k : best.axis;
-        best.sign = more > best.more ? sign : best.sign;
-        best.more = more > best.more ? more : best.more;
+        const float above = low[k] - p->high[k], below = p->low[k] - high[k];
+        more[k] = larger_of(above, below);
+        sign[k] = 2 * (above >= below) - 1;
     }
-    return best;
+    const int second = more[1] > more[0];
+    const float most = larger_of(more[1], more[0]);
+    const int third = more[2] > most, axis = third ? 2 : second;
+    return (box_side){
+        .more = larger_of(more[2], most), .axis = axis, .sign = sign[axis], .over = sign[0]};
 }
 
 static void keep_by_side(const couple *c, int part, const box_side *side, flr_fit_entry *e)

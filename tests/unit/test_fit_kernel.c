@@ -19,7 +19,7 @@ typedef struct fit_kernel_case {
 
 typedef struct fit_kernel_answers {
     flr_fit_lanes moved;
-    float low[3], high[3], moved_low[3], moved_high[3], best[FLR_FIT_LANES], heights[2], extent,
+    float low[3], high[3], moved_low[4], moved_high[4], best[FLR_FIT_LANES], heights[2], extent,
         over[2];
     float d2[FACES][FLR_FIT_LANES];
     int32_t at[FLR_FIT_LANES];
