@@ -14,7 +14,8 @@
 enum {
     LISTED_PER_PATCH = 24 /* of the lists for each patch of either part */,
     SUSPECTS_FIRST = 4,
-    MAX_STEPS_AHEAD = 16
+    MAX_STEPS_AHEAD = 16,
+    STEPS_PLANNED = 8 /* of a motion: lists that will be used up by then are made evenly */
 };
 static const double SOON =
     0.9; /* the list that is used up most is made anew when it is by this much */
@@ -175,18 +176,26 @@ static inline void eight_moved_on(const flr_fit_lists *l, const passage *w, uint
             moved_on(w, l->x[first + i], l->y[first + i], l->z[first + i], l->radius[first + i]);
 }
 
+/* How often a share that has gone from one to another can go on so until it is 1; where it falls, beyond 0 it rises again. */
+static double steps_left(double before, double now)
+{
+    const double rise = now - before;
+    if (rise > 0) return (1 - now) / rise;
+    return rise < 0 ? (1 + now) / -rise : INFINITY;
+}
+
 /* How much of what a list covers beyond the limit is used up at the pose of a query, or on the way to another; 1: all.
- * `rising` gets whether it is more at the end. */
+ * `steps` gets how many more steps as long as that way it will last, or so; less than 0: none. */
 static double used_up(const flr_fit_query *q, uint32_t group, double limit, const flr_pose *to,
-                      bool *rising)
+                      double *steps)
 {
     const flr_fit_lists *l = &q->pair->lists;
     const flr_fit_track *t = &q->pair->track;
-    *rising = true;
+    *steps = -1;
     if (!(t->cover[group] > limit)) return INFINITY;
     const passage w = passage_of(q, t->reference[group], q->T_a_b),
                   on = to ? passage_of(q, t->reference[group], *to) : w;
-    float most = 0;
+    float most = 0, most_there = 0, before = 0;
     const uint32_t patches = q->parts[1]->counts.patches;
     for (uint32_t first = group * FLR_FIT_WIDE; first < patches;
          first += FLR_FIT_GROUPS * FLR_FIT_WIDE) {
@@ -207,12 +216,15 @@ static double used_up(const flr_fit_query *q, uint32_t group, double limit, cons
             const float
                 moved = to && there[i] > here[i] ? there[i] : here[i],
                 // far from everything, rounding takes all that a list covers beyond the limit
-                room = l->cover[first + i] - (float)limit,
-                used = room > 0 ? moved / room : INFINITY;
+                room = l->cover[first + i] - (float)limit, one = room > 0 ? 1 / room : INFINITY,
+                used = moved * one;
             l->moved[first + i] = moved;
-            if (used > most) most = used, *rising = !to || there[i] >= here[i];
+            most = used > most ? used : most;
+            if (to && there[i] * one > most_there)
+                most_there = there[i] * one, before = here[i] * one;
         }
     }
+    if (to) *steps = steps_left((double)before, (double)most_there);
     return fmax((double)most, w.sine / FLR_FIT_TURN);
 }
 
@@ -319,30 +331,65 @@ void flr_fit_recall(flr_fit_query *q)
     q->known = l->known[slot];
 }
 
+/* How many lists to make in this step of a motion, so that no later one has to make many: those that will not last h more steps
+ * are made in h + 1. */
+static uint32_t count_due(const double steps[FLR_FIT_GROUPS])
+{
+    uint32_t most = 0;
+    for (uint32_t h = 0; h < STEPS_PLANNED; h++) {
+        uint32_t due = 0;
+        for (uint32_t g = 0; g < FLR_FIT_GROUPS; g++) due += steps[g] < (double)h;
+        const uint32_t each = (due + h) / (h + 1);
+        most = each > most ? each : most;
+    }
+    return most;
+}
+
+/* The list that lasts least. */
+static uint32_t first_due(const double steps[FLR_FIT_GROUPS])
+{
+    uint32_t first = 0;
+    for (uint32_t g = 1; g < FLR_FIT_GROUPS; g++) first = steps[g] < steps[first] ? g : first;
+    return first;
+}
+
+/* Makes lists on a motion. False: they cannot hold what is near. */
+static bool renew_on_way(flr_fit_query *q, double limit, const flr_pose *to,
+                         double steps[FLR_FIT_GROUPS])
+{
+    const uint32_t due = count_due(steps);
+    if (due == 0) return true;
+    const stride step = stride_of(q, to);
+    for (uint32_t i = 0; i < due; i++) {
+        double left;
+        const uint32_t g = first_due(steps);
+        if (!renew(q, g, limit, &step) || !(used_up(q, g, limit, to, &left) < 1)) return false;
+        steps[g] = INFINITY;
+    }
+    return true;
+}
+
 bool flr_fit_follow(flr_fit_query *q, double limit, const flr_pose *to)
 {
-    double used[FLR_FIT_GROUPS];
+    double used[FLR_FIT_GROUPS], steps[FLR_FIT_GROUPS];
     uint32_t oldest = 0, old = 0;
-    bool rising;
     limit = limit * (1 + 1e-6);
     if (!(limit < 1e9)) return false;
     flr_fit_move_on(q);
     for (uint32_t g = 0; g < FLR_FIT_GROUPS; g++) {
-        used[g] = used_up(q, g, limit, to, &rising);
-        /* what comes nearer to the pose of its list may take its time */
-        if (!rising && used[g] < 1) used[g] = 0;
+        used[g] = used_up(q, g, limit, to, &steps[g]);
+        if (!(used[g] < 1)) steps[g] = -1;
         if (used[g] > used[oldest]) oldest = g;
         old += used[g] > 0.5;
     }
     /* a query after a motion leaves that to the next motion; one by itself does not know where it leads */
-    const bool early = !q->moved && (used[oldest] > SOON || (!to && old > FLR_FIT_GROUPS / 2));
+    const bool early = !q->moved && (used[oldest] > SOON || old > FLR_FIT_GROUPS / 2);
     q->work += 8 + q->parts[1]->counts.patches / 8;
-    stride step = {.travel = -1};
-    for (uint32_t g = 0; g < FLR_FIT_GROUPS; g++) {
-        if (!(used[g] >= 1) && !(g == oldest && early)) continue;
-        if (to && step.travel < 0) step = stride_of(q, to);
-        if (!renew(q, g, limit, to ? &step : NULL)) return false;
-        if (!(used_up(q, g, limit, to, &rising) < 1)) return false;
+    if (to && !renew_on_way(q, limit, to, steps)) return false;
+    for (uint32_t g = 0; g < FLR_FIT_GROUPS && !to; g++) {
+        if (used[g] < 1 && !(g == oldest && early)) continue;
+        if (!renew(q, g, limit, NULL)) return false;
+        if (!(used_up(q, g, limit, NULL, &steps[g]) < 1)) return false;
     }
     flr_fit_set_turned(q);
     flr_fit_recall(q);

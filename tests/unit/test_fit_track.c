@@ -134,6 +134,53 @@ static void tracks_are_restored(void **state)
     flr_test_shape_free(&b);
 }
 
+/* How many lists a step of a motion made: those whose reference pose is another one. */
+static unsigned lists_made(const flr_fit_track *before, const flr_fit_track *now)
+{
+    unsigned count = 0;
+    for (int g = 0; g < FLR_FIT_GROUPS; g++)
+        count +=
+            memcmp(&before->reference[g], &now->reference[g], sizeof before->reference[g]) != 0;
+    return count;
+}
+
+/* Along an even motion every step makes about as many lists as any other, so that none takes much longer. */
+static void lists_are_made_evenly(void **state)
+{
+    (void)state;
+    flr_test_shape a = {0}, b = {0};
+    flr_test_shape_box(&a, flr_vec3_make(0.04, 0.04, 0.01), 24);
+    flr_test_shape_box(&b, flr_vec3_make(0.02, 0.02, 0.02), 24);
+    both p = begin(flr_test_shape_mesh(&a), flr_test_shape_mesh(&b));
+    flr_fit_params params = flr_default_fit_params();
+    params.reach = 2e-5, params.max_distance = 1e-4;
+    flr_fit_motion m = {.from = flr_pose_identity()};
+    m.from.p = flr_vec3_make(-0.009, 0.001, 0.015010);
+    unsigned most = 0, least = FLR_FIT_GROUPS, all = 0;
+    enum { STEPS = 120, SETTLED = 40 };
+    for (int i = 0; i < STEPS; i++) {
+        flr_fit_motion_result way;
+        flr_fit_result r;
+        const flr_fit_track before = flr_fit_pair_save(p.warm);
+        m.to = m.from, m.to.p.x += 1.5e-4;
+        flr_fit_pair_sweep(p.warm, &m, NULL, &params, got, CAPACITY, &way, &r);
+        assert_true(way.free == 1 && r.complete);
+        const flr_fit_track now = flr_fit_pair_save(p.warm);
+        const unsigned made = lists_made(&before, &now);
+        m.from = m.to;
+        if (i < SETTLED) continue;
+        most = made > most ? made : most;
+        least = made < least ? made : least;
+        all += made;
+    }
+    printf("  %u to %u lists a step, %.2f on average\n", least, most,
+           (double)all / (STEPS - SETTLED));
+    assert_true(all > STEPS - SETTLED && most <= least + 1);
+    end(&p);
+    flr_test_shape_free(&a);
+    flr_test_shape_free(&b);
+}
+
 /* What a sweep calls free is free at poses in between, by all pairs of triangles; its query is that at the end. */
 static void sweeps_are_free(void **state)
 {
@@ -376,8 +423,9 @@ static void bounds_hold(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_changes_nothing), cmocka_unit_test(bounds_hold),
-        cmocka_unit_test(tracks_are_restored),    cmocka_unit_test(sweeps_are_free),
-        cmocka_unit_test(balls_are_near_boxes),   cmocka_unit_test(nothing_is_allocated_later)};
+        cmocka_unit_test(memory_changes_nothing),    cmocka_unit_test(bounds_hold),
+        cmocka_unit_test(tracks_are_restored),       cmocka_unit_test(lists_are_made_evenly),
+        cmocka_unit_test(sweeps_are_free),           cmocka_unit_test(balls_are_near_boxes),
+        cmocka_unit_test(nothing_is_allocated_later)};
     return cmocka_run_group_tests_name("fit track", tests, NULL, NULL);
 }
