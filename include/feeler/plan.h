@@ -147,13 +147,20 @@ typedef struct flr_plan_progress {
     flr_pose farthest; /* T_world_body: where that was */
 } flr_plan_progress;
 
+/* How much a search tries. */
+typedef enum flr_plan_effort {
+    FLR_PLAN_THOROUGH, /* everything, until the time is up; without a path, it names the blockers */
+    FLR_PLAN_QUICK,    /* straight moves and a few guided ones; no blockers */
+    FLR_PLAN_AXES_ONLY /* straight moves along axes and diagonals; no blockers */
+} flr_plan_effort;
+
 typedef struct flr_plan_search {
     flr_pose from; /* T_world_body */
     bool to_given; /* default false: out of all parts that stand, as flr_plan_is_out() says */
     flr_pose to;
-    double seconds; /* after which it ends without a path, blockers included; default 60 */
-    uint64_t seed;  /* default 1 */
-    bool quick;     /* default false; true: straight and a few guided moves only, and no blockers */
+    double seconds;         /* after which it ends without a path, blockers included; default 60 */
+    uint64_t seed;          /* default 1 */
+    flr_plan_effort effort; /* default FLR_PLAN_THOROUGH */
     /* default 0: one per processor. The same seed and number of threads find the same path, unless time runs out */
     unsigned threads;
     /* [via_count] T_world_body: poses or a piece of a path that may lead to the goal, as a person thinks. They help the search and
@@ -225,7 +232,7 @@ typedef struct flr_plan_sequence_def {
     uint32_t part_count, unit_count;
     uint32_t until;            /* ends when this unit is out; default FLR_NONE: all units */
     double clearance, overlap; /* as in flr_plan_def */
-    flr_plan_search search;    /* of each unit; from, to, quick and progress do not matter */
+    flr_plan_search search;    /* of each unit; from, to, effort and progress do not matter */
     uint32_t max_together; /* default 3: so many units may come out as one where none does alone */
     /* called before each search with the number of units that are out; false: stop. May be NULL */
     bool (*progress)(void *context, uint32_t out, uint32_t unit);

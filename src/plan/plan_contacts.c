@@ -9,8 +9,6 @@
  * slides along a bent tube does not depend on the arm that is fixed to the ring. */
 #include "math/jacobi.h"
 #include "plan/plan_tree.h"
-#include <stdio.h>
-#include <stdlib.h>
 
 /* of the stiffest motion's eigenvalue: */
 #define SLIPS  0.01 /* below that a motion is free */
@@ -124,16 +122,6 @@ static flr_plan_freedom solve(const flr_plan_space *s, const contact_sum *sum)
         for (int k = 0; k < 6; k++) slips[0][k] = v[k][order[i]];
         f.axes[i] = twist_of(&f, slips[0]);
         f.presses[i] = fmax(a[order[i]][order[i]], 0) / most;
-    }
-    if (getenv("DBG2")) {
-        fprintf(stderr, "EIG from %.4g %.4g %.4g arm %.4g mean %.4g:", f.from_middle.x,
-                f.from_middle.y, f.from_middle.z, f.arm, sum->distance / sum->weight);
-        for (int i = 0; i < 6; i++) {
-            fprintf(stderr, " %.4g(w %.2f %.2f %.2f v %.2f %.2f %.2f)", f.presses[i],
-                    v[0][order[i]], v[1][order[i]], v[2][order[i]], v[3][order[i]], v[4][order[i]],
-                    v[5][order[i]]);
-        }
-        fprintf(stderr, "\n");
     }
     // towards equal distances
     const double mean = sum->distance / sum->weight;

@@ -245,10 +245,14 @@ static flr_result search_all(plan_job *j, flr_error *error)
 {
     flr_plan_worker *first = &j->workers[0];
     set_end(first, time_is_up, &j->clock);
-    flr_plan_guided(first, FIRST_GUIDED);
+    if (j->search->effort == FLR_PLAN_AXES_ONLY)
+        flr_plan_straight(first);
+    else
+        flr_plan_guided(first, FIRST_GUIDED);
     if (!first->found && !first->no_memory && j->search->via_count) flr_plan_follow_via(first);
     if (first->no_memory) return flr_fail(error, FLR_NO_MEMORY, "no memory to plan");
-    if (take_winner(j) || j->search->quick || time_is_up(&j->clock)) return FLR_OK;
+    if (take_winner(j) || j->search->effort != FLR_PLAN_THOROUGH || time_is_up(&j->clock))
+        return FLR_OK;
     for (uint32_t round = 0; !time_is_up(&j->clock); round++) {
         flr_result result = round % ROUNDS_OF_A_FIELD ? FLR_OK : refine(j, error);
         if (result != FLR_OK) return result;
@@ -430,7 +434,7 @@ flr_result flr_plan_find(flr_env *env, const flr_plan_def *def, const flr_plan_s
     if (code == FLR_OK && j.winner) code = finish_path(&j, result, error);
     if (code == FLR_OK && !result->poses) {
         measure_progress(&j, result);
-        if (!search->quick) code = find_blockers(&j, result, error);
+        if (search->effort == FLR_PLAN_THOROUGH) code = find_blockers(&j, result, error);
     }
     for (unsigned i = 0; i < j.worker_count; i++) result->moves += j.workers[i].moves;
     result->nodes = poses_of(&j);

@@ -1,8 +1,8 @@
 /* taking an assembly apart, step by step
  *
- * In each stage, every unit that is left looks for a way out among all others that are left. Those that find one make up the
- * stage: they do not need each other to be gone. Where none does, in all its time, several come out as one: a unit and what
- * stands in its way.
+ * In each stage, every unit that is left looks for a way out among all others that are left: straight, and where none gets out,
+ * by guided moves, too. Those that find one make up the stage: they do not need each other to be gone. Where none does, in all
+ * its time, several come out as one: a unit and what stands in its way.
  *
  * A step comes after another if its path, checked exactly, crosses what the other one removes. All others may be there, so the
  * order is a graph, not a list. */
@@ -195,8 +195,8 @@ static void note_blockers(sequencer *q, uint32_t unit, uint32_t moving, const fl
 }
 
 /* Looks for a way out of the leaving units; a step is added where there is one. */
-static flr_result try_out(sequencer *q, uint32_t stage, uint32_t unit, bool quick, bool *found,
-                          flr_error *error)
+static flr_result try_out(sequencer *q, uint32_t stage, uint32_t unit, flr_plan_effort effort,
+                          bool *found, flr_error *error)
 {
     uint32_t standing;
     const uint32_t moving = place(q, is_left, 0, &standing);
@@ -205,7 +205,7 @@ static flr_result try_out(sequencer *q, uint32_t stage, uint32_t unit, bool quic
     flr_plan_result r;
     search.from = q->def->parts[q->of[0]].T;
     search.to_given = false;
-    search.quick = quick;
+    search.effort = effort;
     search.progress = never_mind, search.progress_context = q;
     *found = false;
     if (q->def->progress && !q->def->progress(q->def->progress_context, q->out, unit))
@@ -214,7 +214,7 @@ static flr_result try_out(sequencer *q, uint32_t stage, uint32_t unit, bool quic
     flr_result result = flr_plan_find(q->env, &def, &search, &r, error);
     if (result != FLR_OK) return result;
     *found = r.poses != NULL;
-    if (!*found && !quick) note_blockers(q, unit, moving, &r);
+    if (!*found && effort == FLR_PLAN_THOROUGH) note_blockers(q, unit, moving, &r);
     if (*found) result = add_step(q, stage, moving, &r, error);
     flr_plan_result_free(&r);
     return result;
@@ -247,8 +247,9 @@ static uint32_t nth_unit(const sequencer *q, uint32_t i)
     return i == 0 ? until : i - (i <= until);
 }
 
-/* Units one by one. */
-static flr_result try_alone(sequencer *q, uint32_t stage, bool quick, flr_error *error)
+/* Units one by one. One that is wanted gets a few guided moves even where the others go straight: so fewer of them have to
+ * leave before it. */
+static flr_result try_alone(sequencer *q, uint32_t stage, flr_plan_effort effort, flr_error *error)
 {
     const uint32_t first = q->sequence->step_count, until = q->def->until;
     uint32_t left = count_left(q);
@@ -257,14 +258,16 @@ static flr_result try_alone(sequencer *q, uint32_t stage, bool quick, flr_error 
         const uint32_t u = nth_unit(q, i);
         bool found;
         if (q->gone[u] || is_fixed(q, u) || q->stopped) continue;
+        if (u == until && effort == FLR_PLAN_QUICK) continue;       // it has had these moves
         if (until != FLR_NONE && u != until && left == 2) continue; // that one would be the last
         memset(q->leaving, 0, q->def->unit_count * sizeof *q->leaving);
         q->leaving[u] = true;
-        result = try_out(q, stage, u, quick, &found, error);
+        const bool more = u == until && effort == FLR_PLAN_AXES_ONLY;
+        result = try_out(q, stage, u, more ? FLR_PLAN_QUICK : effort, &found, error);
         if (result != FLR_OK || !found) continue;
         left--;
         // with all the time, one at once makes it easier for the others
-        if (!quick || u == until) break;
+        if (effort == FLR_PLAN_THOROUGH || u == until) break;
     }
     leave(q, first);
     return result;
@@ -291,7 +294,7 @@ static flr_result try_together(sequencer *q, uint32_t stage, flr_error *error)
             const uint32_t until = q->def->until;
             const bool wanted_stays = until != FLR_NONE && !q->leaving[until];
             if (together < size || together + 1 + wanted_stays > count_left(q)) continue;
-            result = try_out(q, stage, u, true, &found, error);
+            result = try_out(q, stage, u, FLR_PLAN_QUICK, &found, error);
             if (result != FLR_OK || !found) continue;
             leave(q, first);
             return FLR_OK;
@@ -311,10 +314,13 @@ static flr_result run_stages(sequencer *q, flr_error *error)
 {
     flr_result result = FLR_OK;
     for (uint32_t stage = 0; result == FLR_OK && !is_done(q) && !q->stopped; stage++) {
+        // guided moves take far longer than straight ones, above all where nothing can leave yet
+        static const flr_plan_effort efforts[] = {FLR_PLAN_AXES_ONLY, FLR_PLAN_QUICK,
+                                                  FLR_PLAN_THOROUGH};
         const uint32_t before = q->sequence->step_count;
-        result = try_alone(q, stage, true, error);
-        if (result == FLR_OK && q->sequence->step_count == before && !q->stopped)
-            result = try_alone(q, stage, false, error);
+        for (int i = 0; i < 3; i++)
+            if (result == FLR_OK && q->sequence->step_count == before && !q->stopped)
+                result = try_alone(q, stage, efforts[i], error);
         if (result == FLR_OK && q->sequence->step_count == before && !q->stopped)
             result = try_together(q, stage, error);
         if (q->sequence->step_count == before) break;

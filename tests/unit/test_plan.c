@@ -282,8 +282,13 @@ static void ring_on_a_bent_bar(void **state)
     const flr_plan_part moving = {arm, flr_pose_identity()}, stands = {bar, flr_pose_identity()};
     flr_plan_def def = def_of(&moving, &stands, 1, 0.0002);
     flr_plan_search search = short_search(600);
-    search.quick = true;
+    search.effort = FLR_PLAN_AXES_ONLY;
     flr_plan_result r = find_path(&def, &search);
+    assert_true(!r.poses && !r.blocker_count);
+    assert_int_equal(r.moves, 26);
+    flr_plan_result_free(&r);
+    search.effort = FLR_PLAN_QUICK;
+    r = find_path(&def, &search);
     assert_true(r.poses && r.method == FLR_PLAN_LEGS);
     check_again(&def, &r);
     flr_plan_result_free(&r);
