@@ -307,18 +307,18 @@ FLR_API void flr_fit_pair_sweep(flr_fit_pair *pair, const flr_fit_motion *motion
 /* The pose at a fraction of a motion. RT safe. */
 FLR_API flr_pose flr_fit_motion_pose(const flr_fit_motion *motion, double fraction);
 
-/* ---- straight motions of parts that overlap ---- */
+/* ---- motions of parts that overlap ---- */
 
 typedef struct flr_fit_slide_def {
-    flr_pose T_a_b; /* where b begins */
-    flr_vec3 by;    /* metres, frame of a: where it goes */
+    flr_fit_motion motion;
     double depth; /* metres, above 0: no sample of one part gets deeper into the other than this */
     bool (*go_on)(void *context); /* asked now and then; false: stop. Default NULL */
     void *context;
 } flr_fit_slide_def;
 
 typedef struct flr_fit_slide_result {
-    double free;       /* 0 … 1: of the way, up to which no sample is deeper */
+    double
+        free; /* 0 … 1: of the motion, up to which no sample is deeper; a few percent of the depth are left to rounding */
     bool stopped;      /* go_on() said so: nothing is known, and `free` is 0 */
     double distance;   /* metres, negative: of the sample that is too deep there; when free < 1 */
     flr_vec3 point[2]; /* on a and on b, frame of a */
@@ -326,8 +326,8 @@ typedef struct flr_fit_slide_result {
     uint64_t work;
 } flr_fit_slide_result;
 
-/* How far does a part move straight on before it overlaps another too deeply? Nominal fits overlap where their facets deviate from
- * the exact surfaces, and slide all the same. Follows every sample of both parts separately. Allocates nothing, but takes
+/* How far does a part move before it overlaps another too deeply? Nominal fits overlap where their facets deviate from the exact
+ * surfaces, and slide and turn all the same. Follows every sample of both parts separately. Allocates nothing, but takes
  * too long for a real-time loop. */
 FLR_API void flr_fit_slide(const flr_fit *a, const flr_fit *b, const flr_fit_slide_def *def,
                            flr_fit_slide_result *result);

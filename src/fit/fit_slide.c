@@ -1,9 +1,12 @@
-/* how far a part slides straight on in another that it overlaps
+/* how far a part moves in another that it overlaps
  *
- * Each sample moves along a straight line. Its depth is at most its distance to any triangle of the other part. So while it
- * stays within `depth` of one triangle, it is not too deep, on either side. That distance is a convex function along the
- * line, so bisection finds where it exceeds `depth`. A sample outside and farther away moves on until it comes near a
- * triangle. Sliding along a face takes one step, however long the face is.
+ * In a motion without a turn, each sample moves along a straight line. Its depth is at most its distance to any triangle of
+ * the other part. So while it stays within `depth` of one triangle, it is not too deep, on either side. That distance is a
+ * convex function along the line, so bisection finds where it exceeds `depth`. A sample outside and farther away moves on
+ * until it comes near a triangle. Sliding along a face takes one step, however long the face is.
+ *
+ * In a turn, each patch takes stretches in which no sample is farther from its chord than a small share of the depth; samples
+ * then follow their chords. A patch whose ball is clear of the other part goes on as far as that is sure.
  *
  * The distance to the nearest triangle decides whether a sample is too deep. */
 #include <math.h>
@@ -12,10 +15,22 @@
 #include "fit/fit_triangle.h"
 #include "mesh/nearest.h"
 
-enum { MAX_EVENTS = 20000, SLIDE_HALVINGS = 44, ASK_AFTER = 256 };
+enum {
+    MAX_EVENTS = 20000,
+    MAX_PATCH_STRETCHES = 200000, /* of a patch */
+    SLIDE_HALVINGS = 44,
+    ASK_AFTER = 256,
+    REMEMBERED = 64 /* samples of a patch */
+};
 /* shares of the depth: from the first on, a sample inside is too deep; up to the second, the side does not matter; within the
  * third, a sample from outside has come near */
 static const double too_deep = 0.99, at_surface = 0.9, close_by = 0.45;
+/* share of the depth that a motion asked for leaves to what chords are off */
+static const double off_chord = 0.01;
+/* a patch that is clear for this share of its stretch goes on without its samples; the same for a motion without a turn */
+static const double skipped = 0.25, skipped_straight = 0.1;
+
+#define NO_TURN 1e-14 /* radians: that a motion without a turn has by rounding */
 
 /* a sample on its way in the frame of the other part */
 typedef struct slider {
@@ -145,6 +160,13 @@ static double first_near(slider *s, double t, double end, double reach)
     return end;
 }
 
+/* Does a sample that is this deep go towards the surface? */
+static bool leaves(const slider *s, flr_vec3 p, const flr_fit_near_result *near)
+{
+    return near->triangle != FLR_NONE && near->distance <= s->depth * (1 + 1e-6) &&
+           flr_vec3_dot(s->by, flr_vec3_sub(p, near->nearest)) < 0;
+}
+
 /* How far the sample gets. */
 static double follow(slider *s, double end)
 {
@@ -160,7 +182,8 @@ static double follow(slider *s, double end)
         if (!surface)
             inside = found ? flr_fit_inside_by(s->fit, p, near.nearest, near.triangle)
                            : flr_fit_may_be_inside(s->fit, p) && flr_fit_inside(s->fit, p);
-        if (inside && (!found || near.distance >= too_deep * s->depth)) return t;
+        if (inside && (!found || near.distance >= too_deep * s->depth) && !leaves(s, p, &near))
+            return t;
         if (surface || inside) {
             flr_vec3 triangle[3];
             flr_fit_triangle(s->fit, near.triangle, triangle);
@@ -179,41 +202,154 @@ typedef struct sliding {
     const flr_fit *parts[2];
     const flr_fit_slide_def *def;
     flr_fit_slide_result *result;
+    double straight, turn; /* of the motion: metres of its centre, radians */
+    double depth;          /* metres: that chords keep */
     uint32_t side, sample; /* which sample stops the motion */
     uint32_t asked;
 } sliding;
 
-/* The samples of a patch on their way stay within a box; does that meet the other part? */
-static bool may_meet(const flr_fit *other, flr_vec3 centre, double radius, flr_vec3 by)
+/* a patch on its way in the frame of the other part */
+typedef struct patch_way {
+    const flr_fit *own, *other;
+    const flr_fit_patch *patch;
+    uint32_t side;
+    double speed;                /* metres per motion: no sample is faster */
+    double stretch;              /* of the motion: in less, chords are near enough */
+    double clear[REMEMBERED];    /* samples do not meet the other part until then */
+    uint32_t beside[REMEMBERED]; /* triangles near which samples were last; FLR_NONE: none */
+} patch_way;
+
+/* The pose of a part's samples in the frame of the other. */
+static flr_pose pose_at(const sliding *s, uint32_t side, double t)
 {
-    flr_box3 box = flr_box3_add(flr_box3_add(flr_box3_empty(), centre), flr_vec3_add(centre, by));
-    box = flr_box3_grow(box, radius * (1 + 1e-6));
-    return flr_box3_overlap(box, other->info.bounds);
+    flr_pose T = flr_fit_motion_pose(&s->def->motion, t);
+    T.q = flr_quat_normalize(T.q);
+    return side ? T : flr_pose_inverse(T);
 }
 
-/* Samples of one part, in the frame of the other, which is at T. */
-static bool slide_side(sliding *s, uint32_t side, flr_pose T, flr_vec3 by)
+/* The point that does not turn is at c: a sample at r from it turns with speed turn r; seen from b, it also moves with the
+ * centre while b's axes turn. Its chord is off by an eighth of its acceleration times the square of the time. */
+static void set_speed(const sliding *s, patch_way *w)
 {
-    const flr_fit *own = s->parts[side], *other = s->parts[1 - side];
-    slider one = {.fit = other, .by = by, .depth = s->def->depth};
-    for (uint32_t i = 0; i < own->counts.patches; i++) {
-        const flr_fit_patch *patch = &own->patches[i];
-        if (!may_meet(other, flr_pose_apply(T, patch->centre), (double)patch->radius + one.depth,
-                      by))
-            continue;
-        for (uint32_t k = 0; k < patch->samples; k++) {
-            if (s->def->go_on && s->asked++ % ASK_AFTER == 0 && !s->def->go_on(s->def->context)) {
-                s->result->stopped = true;
-                return false;
-            }
-            one.from = flr_pose_apply(T, own->samples[patch->first_sample + k].point);
-            const double end = follow(&one, s->result->free);
-            if (end >= s->result->free) continue;
-            s->result->free = end;
-            s->side = side, s->sample = patch->first_sample + k;
-        }
+    const flr_fit_motion *m = &s->def->motion;
+    const flr_vec3 middle = w->patch->centre;
+    double r = (double)w->patch->radius;
+    if (w->side)
+        r += flr_vec3_distance(middle, m->centre);
+    else
+        r += flr_vec3_distance(middle, flr_pose_apply(m->from, m->centre)) + s->straight;
+    const double bend = s->turn * (s->turn * r + (w->side ? 0 : 2 * s->straight));
+    w->speed = s->straight + s->turn * r;
+    w->stretch = bend > 0 ? sqrt(8 * off_chord * s->def->depth / bend) : INFINITY;
+}
+
+static bool is_interrupted(sliding *s)
+{
+    if (!s->def->go_on || s->asked++ % ASK_AFTER || s->def->go_on(s->def->context)) return false;
+    s->result->stopped = true;
+    return true;
+}
+
+/* For how long does the ball around a patch stay clear of the surface? `*within`: it is inside of it now. */
+static double clear_for(sliding *s, const patch_way *w, flr_vec3 middle, double left, bool *within)
+{
+    const double ball = (double)w->patch->radius * (1 + 1e-6) + 1.01 * s->depth,
+                 reach = ball + left * w->speed;
+    flr_box3 box = flr_box3_grow(flr_box3_add(flr_box3_empty(), middle), reach);
+    *within = false;
+    if (!flr_box3_overlap(box, w->other->info.bounds)) return INFINITY;
+    const flr_fit_near_result near = flr_fit_nearest(w->other, middle, reach);
+    s->result->work++;
+    const bool found = near.triangle != FLR_NONE;
+    if (found && near.distance <= ball) return 0;
+    *within = found ? flr_fit_inside_by(w->other, middle, near.nearest, near.triangle)
+                    : flr_fit_may_be_inside(w->other, middle) && flr_fit_inside(w->other, middle);
+    return found ? (near.distance - ball) / w->speed : INFINITY;
+}
+
+/* Is a sample on its chord beside the same triangle as before, or known to meet nothing yet? Else looks how long it meets
+ * nothing. */
+static bool is_settled(sliding *s, patch_way *w, uint32_t k, const slider *one, double t, double to)
+{
+    flr_vec3 triangle[3];
+    if (k >= REMEMBERED || !(s->turn > 0)) return false;
+    if (to <= w->clear[k]) return true;
+    if (w->beside[k] != FLR_NONE) {
+        flr_fit_triangle(w->other, w->beside[k], triangle);
+        if (distance_at(one, triangle, 0) <= one->depth &&
+            distance_at(one, triangle, 1) <= one->depth)
+            return true;
+    }
+    const double reach = fmax(3 * (to - t) * w->speed, 1.01 * one->depth);
+    const flr_fit_near_result near = flr_fit_nearest(w->other, one->from, reach);
+    const bool found = near.triangle != FLR_NONE;
+    s->result->work++;
+    w->beside[k] = near.triangle;
+    if (found && near.distance <= at_surface * one->depth) return false;
+    if (found ? flr_fit_inside_by(w->other, one->from, near.nearest, near.triangle)
+              : flr_fit_may_be_inside(w->other, one->from) && flr_fit_inside(w->other, one->from))
+        return false;
+    w->clear[k] = t + (found ? near.distance : reach) / w->speed;
+    return to <= w->clear[k];
+}
+
+/* The samples of a patch in a stretch of the motion; false: interrupted. */
+static bool slide_samples(sliding *s, patch_way *w, double t, double to)
+{
+    const flr_pose T = pose_at(s, w->side, t), T_to = pose_at(s, w->side, to);
+    slider one = {.fit = w->other, .depth = s->depth};
+    for (uint32_t k = 0; k < w->patch->samples; k++) {
+        const flr_vec3 point = w->own->samples[w->patch->first_sample + k].point;
+        if (is_interrupted(s)) return false;
+        one.from = flr_pose_apply(T, point);
+        one.by = flr_vec3_sub(flr_pose_apply(T_to, point), one.from);
+        if (is_settled(s, w, k, &one, t, to)) continue;
+        const double end = (s->result->free - t) / (to - t), got = follow(&one, fmin(end, 1));
+        if (got >= 1 || got >= end) continue;
+        s->result->free = t + got * (to - t);
+        s->side = w->side, s->sample = w->patch->first_sample + k;
+        if (s->result->free <= t) break;
     }
     s->result->work += one.work;
+    return true;
+}
+
+/* Takes a patch through the motion; false: interrupted. */
+static bool slide_patch(sliding *s, patch_way *w)
+{
+    double t = 0;
+    for (uint32_t i = 0; i < REMEMBERED; i++) w->clear[i] = 0, w->beside[i] = FLR_NONE;
+    set_speed(s, w);
+    for (int i = 0; t < s->result->free; i++) {
+        const double left = s->result->free - t, stretch = fmin(w->stretch, left);
+        bool within;
+        if (is_interrupted(s)) return false;
+        const double clear = clear_for(
+            s, w, flr_pose_apply(pose_at(s, w->side, t), w->patch->centre), left, &within);
+        if ((within && t == 0) || i == MAX_PATCH_STRETCHES) {
+            s->result->free = t;
+            s->side = w->side, s->sample = w->patch->first_sample;
+            return true;
+        }
+        if (clear >= left) return true;
+        if (clear > (s->turn > 0 ? skipped : skipped_straight) * stretch) {
+            t += clear;
+            continue;
+        }
+        if (!slide_samples(s, w, t, t + stretch)) return false;
+        t += stretch;
+    }
+    return true;
+}
+
+/* Samples of one part, in the frame of the other; false: interrupted. */
+static bool slide_side(sliding *s, uint32_t side)
+{
+    patch_way w = {.own = s->parts[side], .other = s->parts[1 - side], .side = side};
+    for (uint32_t i = 0; i < w.own->counts.patches; i++) {
+        w.patch = &w.own->patches[i];
+        if (w.patch->samples && !slide_patch(s, &w)) return false;
+    }
     return true;
 }
 
@@ -222,8 +358,7 @@ static void fill_place(const sliding *s)
 {
     flr_fit_slide_result *r = s->result;
     const flr_fit *own = s->parts[s->side], *other = s->parts[1 - s->side];
-    flr_pose T = s->def->T_a_b;
-    T.p = flr_vec3_add_scaled(T.p, r->free, s->def->by);
+    const flr_pose T = pose_at(s, 1, r->free);
     const flr_vec3 point = own->samples[s->sample].point,
                    p = s->side ? flr_pose_apply(T, point) : flr_pose_apply_inverse(T, point);
     const flr_fit_point_result at = flr_fit_point(other, p, INFINITY);
@@ -238,15 +373,20 @@ static void fill_place(const sliding *s)
 void flr_fit_slide(const flr_fit *a, const flr_fit *b, const flr_fit_slide_def *def,
                    flr_fit_slide_result *result)
 {
+    const flr_fit_motion *m = &def->motion;
     *result = (flr_fit_slide_result){.free = 1};
-    if (!flr_pose_is_valid(def->T_a_b) || !flr_vec3_is_finite(def->by) || !(def->depth > 0)) {
+    if (!flr_pose_is_valid(m->from) || !flr_pose_is_valid(m->to) ||
+        !flr_vec3_is_finite(m->centre) || !(def->depth > 0)) {
         result->free = 0;
         return;
     }
     sliding s = {.parts = {a, b}, .def = def, .result = result};
-    const flr_pose T = {def->T_a_b.p, flr_quat_normalize(def->T_a_b.q)}, back = flr_pose_inverse(T);
-    const flr_vec3 by = flr_vec3_neg(flr_pose_apply_vector(back, def->by));
-    if (!slide_side(&s, 1, T, def->by) || !slide_side(&s, 0, back, by)) {
+    s.straight =
+        flr_vec3_distance(flr_pose_apply(m->from, m->centre), flr_pose_apply(m->to, m->centre));
+    s.turn = flr_quat_angle(m->from.q, m->to.q);
+    if (s.turn < NO_TURN) s.turn = 0;
+    s.depth = def->depth * (1 - off_chord);
+    if (!slide_side(&s, 1) || !slide_side(&s, 0)) {
         *result = (flr_fit_slide_result){.stopped = true, .work = result->work};
         return;
     }

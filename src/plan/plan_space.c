@@ -1,14 +1,12 @@
 /* a body among parts that stand
  *
  * A pair that is apart at the first pose keeps a distance: flr_fit_pair_motion() proves it, and sliding costs little.
- * A pair that touches or overlaps there keeps a depth: the deepest sample is measured again and again, in steps in which
- * no point goes farther than the depth that is left. */
+ * A pair that touches or overlaps there keeps a depth: flr_fit_slide() follows each sample. */
 #include "plan/plan_space.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_FITTED_STEPS = 100000 };
 #define PLAN_TOLERANCE 1e-7
 #define START_SHARE    0.99 /* of the distance at the start, which a pair that starts too near keeps */
 
@@ -308,13 +306,11 @@ static bool go_on(void *context)
     return !s->give_up || !s->give_up(s->give_up_context);
 }
 
-/* A pair that touches or overlaps, in a motion without a turn. */
+/* A pair that touches or overlaps. */
 static void slide(flr_plan_space *s, const flr_plan_motion *motion, uint32_t moving,
                   uint32_t obstacle, double floor, flr_plan_stop *stop)
 {
-    const flr_fit_motion local = motion_of(s, motion, moving, obstacle);
-    const flr_fit_slide_def def = {.T_a_b = local.from,
-                                   .by = flr_vec3_sub(local.to.p, local.from.p),
+    const flr_fit_slide_def def = {.motion = motion_of(s, motion, moving, obstacle),
                                    .depth = -floor,
                                    .go_on = go_on,
                                    .context = s};
@@ -324,41 +320,6 @@ static void slide(flr_plan_space *s, const flr_plan_motion *motion, uint32_t mov
     if (r.free < 1) *stop = stop_at(s, moving, obstacle, r.free, r.distance, r.point, r.normal);
 }
 
-/* the same in a motion that turns: its deepest sample does not go below the floor */
-static void move_fitted(flr_plan_space *s, const flr_plan_motion *motion, uint32_t moving,
-                        uint32_t obstacle, double floor, flr_plan_stop *stop)
-{
-    const double travel = flr_plan_travel(s, motion), least = -0.01 * floor;
-    double at = 0;
-    for (int step = 0; step < MAX_FITTED_STEPS && at < 1; step++) {
-        if (s->give_up && s->give_up(s->give_up_context)) break;
-        flr_plan_place place;
-        const flr_pose T = flr_fit_motion_pose(motion, at);
-        const double reach = travel * (1 - at);
-        // what is inside is no deeper than the floor, so that this far is far enough to find it
-        const double distance =
-            flr_plan_distance(s, T, moving, obstacle, fmax(reach, -1.01 * floor), 0, &place);
-        const double left = distance - floor;
-        if (left >= reach) return;
-        if (left <= least) {
-            place.at = at;
-            *stop = (flr_plan_stop){at, place};
-            return;
-        }
-        double next = at + 0.99 * left / travel;
-        if (distance > s->touch && next < 1) {
-            // apart: further is free up to where something touches
-            flr_plan_stop rest = {.free = 1};
-            const flr_plan_motion ahead = between(motion, at, 1);
-            move_apart(s, &ahead, moving, obstacle, 0, &rest);
-            if (rest.free == 1) return;
-            next = fmax(next, at + (1 - at) * rest.free);
-        }
-        at = next;
-    }
-    if (at < 1) *stop = (flr_plan_stop){at, {.obstacle = obstacle, .moving = moving, .at = at}};
-}
-
 bool flr_plan_move_pair(flr_plan_space *space, const flr_plan_motion *motion, uint32_t moving,
                         uint32_t obstacle, double floor, flr_plan_stop *stop)
 {
@@ -366,10 +327,8 @@ bool flr_plan_move_pair(flr_plan_space *space, const flr_plan_motion *motion, ui
     stop->free = 1;
     if (!flr_plan_may_meet(space, motion, moving, obstacle, fmax(floor, 0))) return true;
     if (!flr_plan_query_of(space, moving, obstacle)) return false;
-    if (pair->fitted && pair->floor < 0 && flr_quat_angle(motion->from.q, motion->to.q) < 1e-14)
+    if (pair->fitted && pair->floor < 0)
         slide(space, motion, moving, obstacle, pair->floor, stop);
-    else if (pair->fitted)
-        move_fitted(space, motion, moving, obstacle, pair->floor, stop);
     else
         move_apart(space, motion, moving, obstacle, floor, stop);
     return true;

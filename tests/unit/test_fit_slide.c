@@ -1,4 +1,4 @@
-/* parts that overlap and slide: as far as brute force says, along faces and into them */
+/* parts that overlap and slide or turn: as far as brute force says, along faces and into them */
 #include <math.h>
 
 #include "feeler/fit.h"
@@ -61,7 +61,8 @@ static double depth_at(const both *p, flr_pose T)
 static flr_fit_slide_result slide(const both *p, flr_pose T, flr_vec3 by, double depth)
 {
     flr_fit_slide_result r;
-    const flr_fit_slide_def def = {.T_a_b = T, .by = by, .depth = depth};
+    const flr_fit_slide_def def = {.motion = {T, {flr_vec3_add(T.p, by), T.q}, flr_vec3_zero()},
+                                   .depth = depth};
     flr_fit_slide(p->fits[0], p->fits[1], &def, &r);
     return r;
 }
@@ -135,8 +136,8 @@ static void brute_force_agrees(void **state)
             if (r.free == 1) continue;
             flr_pose there = T;
             there.p = flr_vec3_add_scaled(T.p, r.free, by);
-            assert_ge(depth_at(&p, there), 0.989 * depth);
-            assert_within(r.distance, -depth, 0.011 * depth);
+            assert_ge(depth_at(&p, there), 0.979 * depth);
+            assert_within(r.distance, -depth, 0.021 * depth);
         }
         end(&p);
         flr_test_part_free(&a);
@@ -144,6 +145,77 @@ static void brute_force_agrees(void **state)
     }
     print_message("%u ways are free, %u stop, %u at once\n", whole, stopped, at_once);
     assert_true(whole > 5 && stopped > 5);
+}
+
+/* The same peg turns in its hole, about its axis and along a thread, and not about an axis beside. */
+static void nominal_fits_turn(void **state)
+{
+    (void)state;
+    nominal n;
+    make_nominal(&n);
+    const both p = n.parts;
+    flr_fit_slide_result r;
+    flr_fit_slide_def def = {.motion = {n.T, n.T, flr_vec3_zero()}, .depth = 1.5 * n.overlap};
+    for (int pitch = 0; pitch < 2; pitch++) {
+        def.motion.to.q = flr_quat_from_axis_angle(flr_vec3_make(0, 0, 1), pi / AROUND + 1.5);
+        def.motion.to.p.z = 0.004 * pitch;
+        flr_fit_slide(p.fits[0], p.fits[1], &def, &r);
+        assert_true(r.free == 1);
+        assert_lt(r.work, 3000000);
+    }
+    // about the other axis its rim goes into the wall
+    def.motion.to.q = flr_quat_mul(flr_quat_from_axis_angle(flr_vec3_make(1, 0, 0), 0.3), n.T.q);
+    flr_fit_slide(p.fits[0], p.fits[1], &def, &r);
+    assert_true(r.free > 0 && r.free < 0.2);
+    const flr_pose T = flr_fit_motion_pose(&def.motion, r.free);
+    assert_within(depth_at(&p, T), def.depth, 0.03 * def.depth);
+    // from there it turns back, but not on
+    def.motion.from = T;
+    flr_fit_slide(p.fits[0], p.fits[1], &def, &r);
+    assert_lt(r.free, 0.01);
+    def.motion.to = n.T;
+    flr_fit_slide(p.fits[0], p.fits[1], &def, &r);
+    assert_true(r.free == 1);
+    free_nominal(&n);
+}
+
+/* Turns of random solids: never deeper before than it may be, and nearly as deep there. */
+static void brute_force_agrees_on_turns(void **state)
+{
+    (void)state;
+    flr_test_random random = flr_test_random_begin("brute force agrees on turns");
+    unsigned stopped = 0, whole = 0;
+    for (int i = 0; i < 2 * FLR_TEST_SOLID_COUNT; i++) {
+        flr_test_part a, b;
+        flr_test_part_make(&a, (flr_test_solid)(i % FLR_TEST_SOLID_COUNT), 1, 0.002, false);
+        flr_test_part_make(
+            &b, (flr_test_solid)((i + i / FLR_TEST_SOLID_COUNT + 1) % FLR_TEST_SOLID_COUNT), 0.6,
+            0.002, false);
+        both p = begin(flr_test_shape_mesh(&a.shape), flr_test_shape_mesh(&b.shape));
+        const double size = flr_fit_get_info(p.fits[0]).size;
+        for (int n = 0; n < 2; n++) {
+            flr_fit_slide_result r;
+            flr_fit_slide_def def = {.motion = {.from = flr_test_random_pose(&random, 0.7 * size),
+                                                .to = flr_test_random_pose(&random, 0.7 * size)}};
+            def.motion.centre = flr_test_random_pose(&random, 0.5 * size * (n % 2)).p;
+            const double start = depth_at(&p, def.motion.from);
+            def.depth = start + size * pow(10, flr_test_random_range(&random, -3, -1.5));
+            flr_fit_slide(p.fits[0], p.fits[1], &def, &r);
+            whole += r.free == 1, stopped += r.free < 1;
+            double worst = 0;
+            for (int k = 0; k <= LOOKS; k++)
+                worst =
+                    fmax(worst, depth_at(&p, flr_fit_motion_pose(&def.motion, r.free * k / LOOKS)));
+            assert_le(worst, def.depth * (1 + 1e-6) + 1e-12);
+            if (r.free == 1) continue;
+            assert_ge(depth_at(&p, flr_fit_motion_pose(&def.motion, r.free)), 0.96 * def.depth);
+        }
+        end(&p);
+        flr_test_part_free(&a);
+        flr_test_part_free(&b);
+    }
+    print_message("%u turns are free, %u stop\n", whole, stopped);
+    assert_true(whole > 1 && stopped > 4);
 }
 
 static bool not_long(void *context)
@@ -160,8 +232,7 @@ static void can_be_stopped(void **state)
     const both p = n.parts;
     int left = 0;
     flr_fit_slide_result r;
-    flr_fit_slide_def def = {.T_a_b = n.T,
-                             .by = flr_vec3_make(0, 0, 1),
+    flr_fit_slide_def def = {.motion = {n.T, {flr_vec3_make(0, 0, 1), n.T.q}, flr_vec3_zero()},
                              .depth = 1e-4,
                              .go_on = not_long,
                              .context = &left};
@@ -171,7 +242,7 @@ static void can_be_stopped(void **state)
     flr_fit_slide(p.fits[0], p.fits[1], &def, &r);
     assert_true(!r.stopped && r.free == 1);
     // what is no way is none
-    def.by.x = NAN;
+    def.motion.to.p.x = NAN;
     flr_fit_slide(p.fits[0], p.fits[1], &def, &r);
     assert_true(r.free == 0);
     free_nominal(&n);
@@ -180,8 +251,8 @@ static void can_be_stopped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nominal_fits_slide),
-        cmocka_unit_test(brute_force_agrees),
+        cmocka_unit_test(nominal_fits_slide), cmocka_unit_test(brute_force_agrees),
+        cmocka_unit_test(nominal_fits_turn),  cmocka_unit_test(brute_force_agrees_on_turns),
         cmocka_unit_test(can_be_stopped),
     };
     return cmocka_run_group_tests_name("fit slide", tests, NULL, NULL);
