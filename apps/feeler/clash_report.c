@@ -17,6 +17,8 @@ json_t *flr_clash_json(const flr_clash_report *r)
     flr_json_set(facts, "source", flr_json_text(r->source));
     flr_json_set(facts, "parts", flr_json_count(r->count));
     flr_json_set(facts, "clearance", flr_json_number(r->clearance));
+    flr_json_set(facts, "least_touch", flr_json_number(r->list.least_touch));
+    flr_json_set(facts, "most_touch", flr_json_number(r->list.most_touch));
     flr_json_set(facts, "checked", flr_json_count(r->list.checked));
     flr_json_set(facts, "measured", flr_json_count(r->list.measured));
     flr_json_set(facts, "allowed", flr_json_count(r->list.skipped));
@@ -36,6 +38,7 @@ json_t *flr_clash_json(const flr_clash_report *r)
         flr_json_set(entry, "distance", flr_json_number(pair->distance));
         flr_json_set(entry, "depth", flr_json_number(pair->depth));
         flr_json_set(entry, "volume", flr_json_number(pair->volume));
+        flr_json_set(entry, "touch", flr_json_number(pair->touch));
         flr_json_set(entry, "facets", flr_json_number(pair->facets));
         flr_json_set(entry, "at", flr_json_vec3(pair->at));
         for (int k = 0; k < 2; k++) flr_json_push(points, flr_json_vec3(pair->point[k]));
@@ -104,7 +107,8 @@ static void put_cell(FILE *out, const char *text)
 
 static void put_table(FILE *out, const flr_clash_report *r)
 {
-    fputs("a,b,state,distance_mm,depth_mm,volume_mm3,x_mm,y_mm,z_mm,known,facets_mm\n", out);
+    fputs("a,b,state,distance_mm,depth_mm,volume_mm3,x_mm,y_mm,z_mm,known,facets_mm,touch_mm\n",
+          out);
     for (size_t i = 0; i < r->list.pair_count; i++) {
         const flr_clash_pair *p = &r->list.pairs[i];
         put_cell(out, r->items[p->a].name);
@@ -112,10 +116,20 @@ static void put_table(FILE *out, const flr_clash_report *r)
         put_cell(out, r->items[p->b].name);
         fprintf(out, ",%s,", flr_clash_state_name(p->state));
         if (isfinite(p->distance)) fprintf(out, "%.9g", 1e3 * p->distance);
-        fprintf(out, ",%.9g,%.6g,%.9g,%.9g,%.9g,%s,%.9g\n", 1e3 * p->depth, 1e9 * p->volume,
+        fprintf(out, ",%.9g,%.6g,%.9g,%.9g,%.9g,%s,%.9g,%.9g\n", 1e3 * p->depth, 1e9 * p->volume,
                 1e3 * p->at.x, 1e3 * p->at.y, 1e3 * p->at.z, r->known[i] ? "yes" : "no",
-                1e3 * p->facets);
+                1e3 * p->facets, 1e3 * p->touch);
     }
+}
+
+/* what counts as contact: one length, or from the smallest parts to the largest */
+static void put_touch(FILE *out, const flr_clash_report *r)
+{
+    const double least = 1e3 * r->list.least_touch, most = 1e3 * r->list.most_touch;
+    if (least < most)
+        fprintf(out, "%.3g to %.3g mm, by the size of the parts", least, most);
+    else
+        fprintf(out, "%.3g mm", most);
 }
 
 /* ---- a page ---- */
@@ -235,11 +249,15 @@ static flr_result put_page(FILE *out, const flr_clash_report *r, flr_error *erro
     fprintf(
         out,
         "</h1>\n<p>%u parts, %llu pairs checked, clearance %.4g mm: <b>%zu findings</b>. %zu "
-        "overlaps, %zu contacts, %zu below the clearance; %llu pairs allowed.</p>\n"
-        "<table><tr><th>part</th><th>part</th><th>state</th><th>how much</th><th>where</th></tr>\n",
+        "overlaps, %zu contacts, %zu below the clearance; %llu pairs allowed. In contact: within ",
         r->count, (unsigned long long)r->list.checked, 1e3 * r->clearance, r->findings,
         r->by_state[FLR_CLASH_OVERLAP], r->by_state[FLR_CLASH_CONTACT], r->by_state[FLR_CLASH_NEAR],
         (unsigned long long)r->list.skipped);
+    put_touch(out, r);
+    fputs(
+        ".</p>\n"
+        "<table><tr><th>part</th><th>part</th><th>state</th><th>how much</th><th>where</th></tr>\n",
+        out);
     for (size_t i = 0; i < r->list.pair_count; i++)
         if (r->list.pairs[i].state != FLR_CLASH_OK) put_row(out, r, i);
     fputs("</table>\n", out);

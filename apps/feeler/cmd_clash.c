@@ -198,13 +198,13 @@ static int state_of(const char *name)
 }
 
 /* Was a pair, in the baseline, in the same or a worse state, no less deep and no farther apart? */
-static bool no_less_severe(const clash_values *values, const flr_clash_pair *p, const json_t *old)
+static bool no_less_severe(const flr_clash_pair *p, const json_t *old)
 {
     int state = state_of(json_string_value(json_object_get(old, "state")));
     if (state != (int)p->state) return state > (int)p->state;
     double depth = json_number_value(json_object_get(old, "depth"));
     double distance = json_number_value(json_object_get(old, "distance"));
-    return p->depth <= depth + values->touch && p->distance >= distance - values->touch;
+    return p->depth <= depth + p->touch && p->distance >= distance - p->touch;
 }
 
 /* The pairs of a baseline, by their names: {a: {b: pair}}. NULL: no memory. */
@@ -254,7 +254,7 @@ static flr_result compare(flr_cli *cli, clash_input *in, flr_error *error)
     for (size_t i = 0; result == FLR_OK && i < r->list.pair_count; i++) {
         const flr_clash_pair *p = &r->list.pairs[i];
         const json_t *was = look_up(index, r->items[p->a].name, r->items[p->b].name);
-        r->known[i] = was && no_less_severe(in->values, p, was);
+        r->known[i] = was && no_less_severe(p, was);
     }
     json_decref(index);
     json_decref(old);
@@ -299,6 +299,11 @@ static void tell(flr_cli *cli, const flr_clash_report *r, bool all)
               r->by_state[FLR_CLASH_CONTACT], r->by_state[FLR_CLASH_NEAR]);
     if (r->list.skipped) flr_print(cli, "; %llu allowed", (unsigned long long)r->list.skipped);
     flr_print(cli, "; %zu %s\n", r->findings, flr_noun(r->findings, "finding", "findings"));
+    if (r->list.least_touch < r->list.most_touch)
+        flr_print_note(cli,
+                       "in contact: within a thousandth of the smaller part's size, here %.3g to "
+                       "%.3g mm; --touch sets one length\n",
+                       1e3 * r->list.least_touch, 1e3 * r->list.most_touch);
     if (r->fits)
         flr_print_note(
             cli,
@@ -406,7 +411,7 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     return code;
 }
 
-static const clash_values defaults = {.touch = 1e-5};
+static const clash_values defaults = {.touch = -1};
 static const char *const usage[] = {"SCENE|FILE [options]", NULL};
 #define CLASH_AT(field) offsetof(clash_values, field)
 static const flr_option options[] = {
@@ -419,7 +424,9 @@ static const flr_option options[] = {
     {.name = "touch",
      .type = FLR_OPTION_SIZE,
      .argument = "SIZE",
-     .help = "parts this near, or this deep in each other, are in contact; default 0.01mm",
+     .help =
+         "parts this near, or this deep in each other, are in contact; default, for each pair: a "
+         "thousandth of the smaller part's diagonal, at most 0.01mm",
      .offset = CLASH_AT(touch)},
     {.name = "allow",
      .type = FLR_OPTION_TEXT,

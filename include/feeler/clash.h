@@ -50,7 +50,8 @@ typedef struct flr_clash_def {
     const flr_clash_part *parts; /* [part_count] */
     uint32_t part_count;
     double clearance; /* metres, 0 or more; default 0 */
-    double touch;     /* metres, 0 or more: what counts as contact; default 1e-5 */
+    /* metres: what counts as contact. Below 0, the default: of each pair, what flr_clash_touch() gives for its parts */
+    double touch;
     bool all;         /* list pairs that are OK too, as far as boxes do not rule them out */
     unsigned threads; /* default 0: one per processor. Does not change the result */
     /* May a pair be left out? a < b. Called from one thread. May be NULL. */
@@ -74,6 +75,7 @@ typedef struct flr_clash_pair {
      * this much where they do, so the exact parts may just touch, as a rod in a hole of its own diameter. Never more than
      * the chords of both. Import with a finer chord to decide which. 0: the state is that of the triangles */
     double facets;
+    double touch; /* metres: what counted as contact */
     flr_vec3
         point[2]; /* nearest points on a and b; of an overlap the deepest point and its way out */
     flr_vec3 at;  /* the middle of both */
@@ -85,7 +87,13 @@ typedef struct flr_clash_list {
     uint64_t checked;  /* pairs of parts, all of them but those that were skipped */
     uint64_t measured; /* that boxes did not rule out */
     uint64_t skipped;
+    double least_touch,
+        most_touch; /* metres: what counts as contact, between the smallest parts and between the largest */
 } flr_clash_list;
+
+/* What counts as contact of a part with any as large or larger, in metres: a thousandth of the diagonal of its box, at most 1e-5.
+ * Of a pair it is the lesser of both. RT safe. */
+FLR_API double flr_clash_touch(const flr_fit *part);
 
 /* Checks all pairs. FLR_BAD_ARGUMENT for lengths that are negative or no numbers, FLR_NO_MEMORY, FLR_CANCELLED. On
  * success the caller frees `*list`. */

@@ -219,12 +219,13 @@ class Clash:
     facets: float
 
 
-def clash(source: Union[Source, Scene], *, clearance: float = 0.0, touch: float = 1e-5, all: bool = False,
+def clash(source: Union[Source, Scene], *, clearance: float = 0.0, touch: Optional[float] = None, all: bool = False,
           allow: Sequence[Tuple[str, str]] = (), threads: int = 0, progress: Optional[Progress] = None) -> List[Clash]:
     """Checks every pair of parts: overlaps, contacts, and what is nearer than the clearance; worst first.
 
     Pairs that the scene allows, that a joint ties, or that `allow` names are left out. `all` lists pairs that are fine,
-    too, as far as boxes do not rule them out.
+    too, as far as boxes do not rule them out. What is at most `touch` apart is in contact; None: a thousandth of the
+    smaller part's diagonal, at most 1e-5.
 
     >>> import feeler
     >>> [(c.state, round(c.distance, 6)) for c in feeler.clash(feeler.demo_scene(), clearance=1e-3)]
@@ -248,7 +249,7 @@ def clash(source: Union[Source, Scene], *, clearance: float = 0.0, touch: float 
     watch, skipping = _core.Watch(progress), ffi.new_handle(skip)
     definition = ffi.new("flr_clash_def *", lib.flr_default_clash_def())
     definition.parts, definition.part_count = listed, len(parts)
-    definition.clearance, definition.touch, definition.all, definition.threads = clearance, touch, all, threads
+    definition.clearance, definition.touch, definition.all, definition.threads = clearance, -1 if touch is None else touch, all, threads
     definition.skip, definition.skip_context = lib.feeler_skip, skipping
     definition.progress, definition.progress_context = lib.feeler_progress, watch.handle
     error, found = ffi.new("flr_error *"), ffi.new("flr_clash_list *")

@@ -18,7 +18,38 @@ enum {
     COINCIDENT_TESTS = 128 /* triangles of each part that are compared with the other's surface */
 };
 
-flr_clash_def flr_default_clash_def(void) { return (flr_clash_def){.touch = 1e-5}; }
+/* For parts of 10 mm or more. Of a smaller one a share of its size counts, so that a gap as wide as the part is no contact. */
+#define MAX_TOUCH   1e-5
+#define TOUCH_SHARE 1e-3
+
+flr_clash_def flr_default_clash_def(void) { return (flr_clash_def){.touch = -1}; }
+
+double flr_clash_touch(const flr_fit *part)
+{
+    return fmin(MAX_TOUCH,
+                TOUCH_SHARE * flr_vec3_length(flr_box3_size(flr_fit_get_info(part).bounds)));
+}
+
+static double touch_of(const flr_clash_def *def, uint32_t a, uint32_t b)
+{
+    if (def->touch >= 0) return def->touch;
+    return fmin(flr_clash_touch(def->parts[a].fit), flr_clash_touch(def->parts[b].fit));
+}
+
+/* of the smallest parts, and of the two largest */
+static void touch_range(const flr_clash_def *def, double *least, double *most)
+{
+    double largest = 0;
+    *least = def->touch >= 0 ? def->touch : def->part_count ? MAX_TOUCH : 0;
+    *most = def->touch >= 0 ? def->touch : 0;
+    for (uint32_t i = 0; def->touch < 0 && i < def->part_count; i++) {
+        const double own = flr_clash_touch(def->parts[i].fit);
+        *least = fmin(*least, own);
+        *most = fmax(*most, fmin(own, largest));
+        largest = fmax(largest, own);
+    }
+    *most = fmax(*most, *least);
+}
 
 const char *flr_clash_state_name(flr_clash_state state)
 {
@@ -81,7 +112,9 @@ static flr_result find_candidates(const flr_clash_def *def, candidates *c, uint6
 {
     boxed *boxes = calloc(def->part_count + 1u, sizeof *boxes);
     if (!boxes) return FLR_NO_MEMORY;
-    double grow = fmax(def->clearance, def->touch) * 0.5 * (1 + 1e-9);
+    double least, most;
+    touch_range(def, &least, &most);
+    double grow = fmax(def->clearance, most) * 0.5 * (1 + 1e-9);
     for (uint32_t i = 0; i < def->part_count; i++) {
         flr_box3 box = flr_box3_transform(def->parts[i].T_world_part,
                                           flr_fit_get_info(def->parts[i].fit).bounds);
@@ -264,28 +297,29 @@ static double coincident_depth(const flr_fit *a, const flr_fit *b, flr_pose T_a_
     return deepest;
 }
 
-static void judge(const flr_clash_def *def, const flr_fit *a, const flr_fit *b, flr_pose T_a_b,
+static void judge(double clearance, const flr_fit *a, const flr_fit *b, flr_pose T_a_b,
                   const flr_fit_result *r, const flr_fit_contact *contacts, flr_clash_pair *pair)
 {
+    const double touch = pair->touch;
     bool meet = r->meet || r->distance <= 0;
     pair->distance = r->distance > 0 ? r->distance : 0;
     pair->error = r->found ? fmax(0, r->upper - r->distance) : 0;
     pair->depth = r->distance < 0 ? -r->distance : 0;
-    if (r->meet && pair->depth <= def->touch)
+    if (r->meet && pair->depth <= touch)
         pair->depth = fmax(pair->depth, crossing_depth(a, b, T_a_b, r));
-    if ((meet || pair->distance <= def->touch) && pair->depth <= def->touch)
+    if ((meet || pair->distance <= touch) && pair->depth <= touch)
         pair->depth =
-            fmax(pair->depth, fmax(coincident_depth(a, b, T_a_b, def->touch),
-                                   coincident_depth(b, a, flr_pose_inverse(T_a_b), def->touch)));
-    if (pair->depth > def->touch) {
+            fmax(pair->depth, fmax(coincident_depth(a, b, T_a_b, touch),
+                                   coincident_depth(b, a, flr_pose_inverse(T_a_b), touch)));
+    if (pair->depth > touch) {
         pair->distance = 0;
         pair->state = FLR_CLASH_OVERLAP;
         judge_overlap(a, b, T_a_b, contacts, r->contact_count, pair);
-    } else if (meet || pair->distance <= def->touch) {
+    } else if (meet || pair->distance <= touch) {
         pair->state = FLR_CLASH_CONTACT;
         pair->depth = 0;
     } else {
-        pair->state = pair->distance < def->clearance ? FLR_CLASH_NEAR : FLR_CLASH_OK;
+        pair->state = pair->distance < clearance ? FLR_CLASH_NEAR : FLR_CLASH_OK;
     }
 }
 
@@ -323,12 +357,13 @@ static flr_result measure(void *context, size_t piece, unsigned worker)
     if (result != FLR_OK) return result;
     flr_fit_params params = flr_default_fit_params();
     flr_fit_result r;
-    params.max_distance = fmax(j->def->clearance, j->def->touch) * (1 + 1e-9);
+    pair->touch = touch_of(j->def, pair->a, pair->b);
+    params.max_distance = fmax(j->def->clearance, pair->touch) * (1 + 1e-9);
     if (one_in_other(one->fit, other->fit, T_a_b)) params.max_distance = INFINITY;
     flr_fit_pair_query(query, T_a_b, &params, contacts, CLASH_CONTACTS, &r);
     flr_fit_pair_destroy(query);
     if (r.found || r.meet) {
-        judge(j->def, one->fit, other->fit, T_a_b, &r, contacts, pair);
+        judge(j->def->clearance, one->fit, other->fit, T_a_b, &r, contacts, pair);
         for (int i = 0; i < 2; i++) pair->point[i] = flr_pose_apply(one->T_world_part, r.point[i]);
         pair->at = flr_vec3_scale(flr_vec3_add(pair->point[0], pair->point[1]), 0.5);
     } else {
@@ -345,8 +380,7 @@ static flr_result measure(void *context, size_t piece, unsigned worker)
 
 flr_result flr_clash_find(const flr_clash_def *def, flr_clash_list *list, flr_error *error)
 {
-    if (!(def->clearance >= 0 && isfinite(def->clearance) && def->touch >= 0 &&
-          isfinite(def->touch)))
+    if (!(def->clearance >= 0 && isfinite(def->clearance) && isfinite(def->touch)))
         return flr_fail(error, FLR_BAD_ARGUMENT, "a clearance is a length of 0 or more");
     candidates c = {0};
     uint64_t skipped = 0;
@@ -375,5 +409,6 @@ flr_result flr_clash_find(const flr_clash_def *def, flr_clash_list *list, flr_er
                              .checked = all - skipped,
                              .measured = c.count,
                              .skipped = skipped};
+    touch_range(def, &list->least_touch, &list->most_touch);
     return FLR_OK;
 }

@@ -171,14 +171,14 @@ static double excess_of(const faceted *a, const faceted *b, flr_pose T_a_b,
 }
 
 /* The greatest excess at the contacts of a pair; 0: one of them is deeper, or there is none. */
-static double explained(const flr_clash_def *def, const faceted *a, const faceted *b,
-                        flr_pose T_a_b, const flr_fit_contact *contacts, uint32_t count)
+static double explained(double touch, const faceted *a, const faceted *b, flr_pose T_a_b,
+                        const flr_fit_contact *contacts, uint32_t count)
 {
     double most = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (!(contacts[i].distance < 0)) continue;
         const double excess = excess_of(a, b, T_a_b, &contacts[i]);
-        if (-contacts[i].distance > excess + def->touch) return 0;
+        if (-contacts[i].distance > excess + touch) return 0;
         most = fmax(most, excess);
     }
     return most;
@@ -271,7 +271,7 @@ static flr_fit_contact middle_of(const cut_edge *e, uint32_t stretch, int side, 
 }
 
 /* Is every stretch of the edges of part `side` that is inside the other one no deeper than facets explain? */
-static bool edges_are_explained(const flr_clash_def *def, const faceted *const parts[2], int side,
+static bool edges_are_explained(double touch, const faceted *const parts[2], int side,
                                 flr_pose T_a_b)
 {
     const faceted *own = parts[side];
@@ -291,8 +291,8 @@ static bool edges_are_explained(const flr_clash_def *def, const faceted *const p
         for (uint32_t k = 0; k + 1 < e.count; k++) {
             const flr_fit_contact c =
                 middle_of(&e, k, side, a->edge_sides[a->edge_first[i]] / 3, T_a_b);
-            if (-c.distance > def->touch &&
-                -c.distance > MIDDLES * excess_of(parts[0], parts[1], T_a_b, &c) + def->touch)
+            if (-c.distance > touch &&
+                -c.distance > MIDDLES * excess_of(parts[0], parts[1], T_a_b, &c) + touch)
                 return false;
         }
     }
@@ -321,11 +321,12 @@ static flr_result explain_pair(void *context, size_t piece, unsigned worker)
     if (contacts) {
         flr_fit_pair_query(query, T_a_b, &params, contacts, capacity, &r);
         const faceted *const parts[2] = {&e->parts[e->of[pair->a]], &e->parts[e->of[pair->b]]};
-        const double excess = explained(def, parts[0], parts[1], T_a_b, contacts, r.contact_count);
+        const double excess =
+            explained(pair->touch, parts[0], parts[1], T_a_b, contacts, r.contact_count);
         // what is deeper than all samples is no matter of facets
-        if (excess > 0 && pair->depth <= excess + def->touch &&
-            edges_are_explained(def, parts, 0, T_a_b) &&
-            edges_are_explained(def, parts, 1, T_a_b)) {
+        if (excess > 0 && pair->depth <= excess + pair->touch &&
+            edges_are_explained(pair->touch, parts, 0, T_a_b) &&
+            edges_are_explained(pair->touch, parts, 1, T_a_b)) {
             pair->state = FLR_CLASH_CONTACT;
             pair->facets = excess;
         }
@@ -340,7 +341,7 @@ static bool may_be_facets(const flr_clash_def *def, const flr_clash_pair *pair)
     const flr_clash_part *a = &def->parts[pair->a], *b = &def->parts[pair->b];
     const double chords = a->chord + b->chord;
     return pair->state == FLR_CLASH_OVERLAP && chords > 0 && !a->keep_out && !b->keep_out &&
-           pair->depth <= chords + def->touch;
+           pair->depth <= chords + pair->touch;
 }
 
 static flr_result find_all_excess(explaining *e, size_t count)

@@ -64,7 +64,7 @@ if [ -x "$build_dir/tests/make_assembly" ]; then
   expect 0 feeler clash nominal.step --json --csv nominal.csv --html nominal.html
   json '.findings == 0 and .states.overlap == 0 and .nominal_fits >= 1 and .nominal_fits <= .states.contact'
   json 'all(.pairs[]; .facets >= 0 and .depth <= .facets + 1e-5)'
-  grep -q 'facets explain' nominal.html && head -1 nominal.csv | grep -q 'facets_mm$' && pass || fail "the page or the table"
+  grep -q 'facets explain' nominal.html && head -1 nominal.csv | grep -q 'facets_mm,touch_mm$' && pass || fail "the page or the table"
   expect 0 feeler clash nominal.step
   tells 'nominal fit'
   expect 0 feeler scene nominal.step --out nominal.json
@@ -97,6 +97,31 @@ done
 head -c 4096 /dev/zero >rules
 expect 3 feeler clash cubes.json --allow-file rules
 says 'is no text'
+
+# ---- what counts as contact depends on the size of the parts ----
+block() { # NAME X EDGE: a cube from X on
+  awk -v x="$2" -v a="$3" -v name="$1" 'BEGIN {
+    for (i = 0; i < 8; i++) printf "v %.9g %.9g %.9g\n", x + (i % 2) * a, int(i / 2) % 2 * a, int(i / 4) * a
+    print "g " name
+    print "f 1 3 4 2\nf 5 6 8 7\nf 1 2 6 5\nf 3 7 8 4\nf 1 5 7 3\nf 2 4 8 6" }' >"$1.obj"
+}
+block micro 0 0.001
+block gap 0.002 0.001
+block huge 10 100000
+block next 100010.005 100000
+expect 0 feeler scene micro.obj gap.obj --out micro.json
+expect 1 feeler clash micro.json --clearance 0.01mm --json
+json '.pairs[0] | .state == "near" and (.distance - 1e-6 | fabs) < 1e-12 and (.touch * 1e9 | . > 1.7 and . < 1.8)'
+json '.least_touch == .most_touch and .least_touch == .pairs[0].touch'
+expect 1 feeler clash micro.json --clearance 0.01mm --touch 0.01mm --json
+json '.pairs[0].state == "contact"'
+expect 0 feeler scene micro.obj gap.obj huge.obj next.obj --out sizes.json
+expect 1 feeler clash sizes.json --clearance 0.01mm --csv sizes.csv --html sizes.html
+tells '1 in contact, 1 below the clearance'
+tells 'within a thousandth of the smaller part.s size, here 1.73e-06 to 0.01 mm'
+head -1 sizes.csv | grep -q 'touch_mm$' && grep -q 'In contact: within 1.73e-06 to 0.01 mm' sizes.html && pass || fail "what counts as contact: $(head -2 sizes.csv)"
+expect 0 feeler help clash
+tells 'default, for each pair: a'
 
 # ---- all pairs, in words; outputs that would replace something ----
 expect 1 feeler clash cubes.json --clearance 1mm --touch 0mm --all

@@ -51,6 +51,71 @@ static void near(double value, double wanted, double tolerance)
     if (!(fabs(value - wanted) <= tolerance)) fail_msg("%.9g is not %.9g", value, wanted);
 }
 
+/* Two cubes of this edge, with this gap along x; below 0: so deep in each other. */
+static flr_clash_pair apart(double edge, double gap, double clearance)
+{
+    flr_fit *cube = fit_of(edge, edge, edge);
+    const flr_clash_part parts[2] = {solid(cube, at(0, 0, 0)), solid(cube, at(edge + gap, 0, 0))};
+    flr_clash_list list = find(parts, 2, clearance, true);
+    assert_int_equal(list.pair_count, 1);
+    const flr_clash_pair pair = list.pairs[0];
+    assert_true(list.least_touch == pair.touch && list.most_touch == pair.touch);
+    flr_clash_list_free(&list);
+    flr_fit_destroy(cube);
+    return pair;
+}
+
+/* What counts as contact depends on the size of the parts. */
+static void contact_is_a_share_of_the_size(void **state)
+{
+    (void)state;
+    const double diagonal = sqrt(3);
+    static const struct {
+        double edge, gap;
+        flr_clash_state state;
+    } cases[] = {
+        {1e-6, 1e-6, FLR_CLASH_NEAR},     {1e-6, 1e-8, FLR_CLASH_NEAR},
+        {1e-6, 1e-9, FLR_CLASH_CONTACT},  {1e-6, -1e-9, FLR_CLASH_CONTACT},
+        {1e-6, -2e-7, FLR_CLASH_OVERLAP}, {1e-3, 1e-6, FLR_CLASH_CONTACT},
+        {1e-3, 5e-6, FLR_CLASH_NEAR},     {0.01, 9e-6, FLR_CLASH_CONTACT},
+        {100, 9e-6, FLR_CLASH_CONTACT},   {100, 2e-5, FLR_CLASH_NEAR},
+        {100, -9e-6, FLR_CLASH_CONTACT},  {100, -1e-4, FLR_CLASH_OVERLAP},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const flr_clash_pair pair = apart(cases[i].edge, cases[i].gap, 1e-3);
+        if (pair.state != cases[i].state)
+            fail_msg("cubes of %g m, %g m apart: %s", cases[i].edge, cases[i].gap,
+                     flr_clash_state_name(pair.state));
+        const double touch = fmin(1e-5, 1e-3 * diagonal * cases[i].edge);
+        near(pair.touch, touch, 1e-9 * touch);
+        if (cases[i].gap > 0) near(pair.distance, cases[i].gap, 1e-6 * cases[i].gap + 1e-13);
+    }
+    // of two sizes the smaller one counts; the list names the range
+    flr_fit *large = fit_of(0.1, 0.1, 0.1), *small = fit_of(1e-6, 1e-6, 1e-6);
+    const flr_clash_part parts[3] = {solid(large, at(0, 0, 0)), solid(small, at(0.1 + 5e-6, 0, 0)),
+                                     solid(large, at(-0.1 - 5e-6, 0, 0))};
+    flr_clash_list list = find(parts, 3, 1e-5, true);
+    assert_int_equal(list.pair_count, 2);
+    assert_int_equal(list.pairs[0].state, FLR_CLASH_CONTACT);
+    assert_int_equal(list.pairs[1].state, FLR_CLASH_NEAR);
+    near(list.least_touch, 1e-9 * diagonal, 1e-15);
+    near(list.most_touch, 1e-5, 0);
+    flr_clash_list_free(&list);
+    // one length for all, where somebody says so
+    flr_clash_def def = flr_default_clash_def();
+    flr_error error;
+    def.parts = parts, def.part_count = 3, def.touch = 1e-5;
+    assert_ok(flr_clash_find(&def, &list, &error), error);
+    assert_int_equal(list.pair_count, 2);
+    assert_int_equal(list.pairs[1].state, FLR_CLASH_CONTACT);
+    near(list.least_touch, 1e-5, 0);
+    flr_clash_list_free(&list);
+    def.touch = NAN;
+    assert_int_equal(flr_clash_find(&def, &list, &error), FLR_BAD_ARGUMENT);
+    flr_fit_destroy(large);
+    flr_fit_destroy(small);
+}
+
 /* a cube of 10 mm beside, on, in and within another */
 static void states(void **state)
 {
@@ -556,6 +621,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(states),
+        cmocka_unit_test(contact_is_a_share_of_the_size),
         cmocka_unit_test(one_in_place_of_other),
         cmocka_unit_test(volume_of_a_piece),
         cmocka_unit_test(crossing_bars),
