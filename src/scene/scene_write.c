@@ -54,6 +54,17 @@ static void write_length(scene_write_writer *w, double metres)
     write_number(w, flr_length_in(metres, w->unit));
 }
 
+/* To the last bit: in metres where no number of the scene's unit is as long. */
+static void write_size(scene_write_writer *w, double metres)
+{
+    char text[FLR_NUMBER_TEXT_SIZE];
+    const double size = flr_length_in(metres, w->unit);
+    if (size * w->unit == metres)
+        write_number(w, size);
+    else
+        fprintf(w->out, "\"%sm\"", flr_number_print(metres, text));
+}
+
 static void write_vector(scene_write_writer *w, const char *key, flr_vec3 v, bool is_length)
 {
     const double values[3] = {v.x, v.y, v.z};
@@ -140,8 +151,8 @@ static void write_part(scene_write_writer *w, const flr_scene_part *part)
     if (part->in) write_text(w, "in", part->in);
     if (part->colour != FLR_SCENE_NO_COLOUR)
         write_key(w, "colour"), fprintf(w->out, "\"#%06x\"", part->colour);
-    if (part->voxel != 0) write_key(w, "voxel"), write_length(w, part->voxel);
-    if (part->chord != 0) write_key(w, "chord"), write_length(w, part->chord);
+    if (part->voxel != 0) write_key(w, "voxel"), write_size(w, part->voxel);
+    if (part->chord != 0) write_key(w, "chord"), write_size(w, part->chord);
     if (part->density != 0) write_key(w, "density"), write_number(w, part->density);
     if (part->mass != 0) write_key(w, "mass"), write_number(w, part->mass);
     if (part->constraint) write_constraint(w, part->constraint);

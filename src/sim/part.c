@@ -164,6 +164,7 @@ static void take_part(flr_engine *e, part_job *p)
 {
     name_part(e, &p->member);
     p->member.shape = flr_shape_retain(p->old);
+    p->member.chord = flr_mesh_facet_chord(p->asset->mesh);
     if (!flr_part_list_add(&e->members, &p->member)) {
         flr_shape_release(p->member.shape);
         p->job.more = false;
@@ -195,6 +196,7 @@ static void replace_part(flr_engine *e, part_job *p)
     if (!member) return;
     flr_shape_release(member->shape);
     member->shape = flr_shape_retain(p->shape);
+    member->chord = flr_mesh_facet_chord(p->asset->mesh);
     flr_engine_store(e, p->shape);
     flr_engine_tell_part(e, member);
     flr_engine_suspect_overlaps(e);

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "scene/allow.h"
+#include "sim/engine_internal.h"
 #include "support/fixtures.h"
 
 static flr_error error;
@@ -192,6 +193,7 @@ static void a_part_gets_another_file(void **state)
     flr_engine_add_def def = flr_default_engine_add_def();
     def.name = "block_rev_b.stl";
     def.mesh = flr_test_engine_box(flr_vec3_make(0.02, 0.02, 0.018)); /* it clears the plate */
+    ((flr_mesh_group *)(uintptr_t)def.mesh->groups)->chord = 2e-5;
     def.replaces = s.block;
     assert_ok(flr_engine_add(s.engine, &def, &part, &job, &error), error);
     assert_part_equal(part, s.block);
@@ -202,6 +204,7 @@ static void a_part_gets_another_file(void **state)
     assert_int_equal(after.colour, before.colour);
     assert_true(after.mesh.index != before.mesh.index && after.ready);
     assert_true(after.voxel == before.voxel);
+    assert_true(flr_part_list_find(&s.engine->members, s.block.index)->chord == 2e-5);
     assert_true(fabs(flr_box3_size(after.geometry->bounds).z - 0.018) < 1e-9);
     assert_true(fabs(after.T_world_part.p.z - 0.0095) < 1e-3);
     assert_int_equal(flr_engine_notes(s.engine), 1);

@@ -62,6 +62,53 @@ static void a_guest_looks_for_room_first(void **state)
     flr_test_sites_end(&s);
 }
 
+static double chord_of(const flr_test_site *s, const char *name)
+{
+    const flr_part_list *parts = &s->engine->members;
+    for (uint32_t i = 0; i < parts->count; i++)
+        if (!strcmp(parts->list[i].name, name)) return parts->list[i].chord;
+    fail_msg("there is no part %s", name);
+    return 0;
+}
+
+/* How far triangles stray from the exact surface decides what is a clash: all members have the same number, to the last bit, and
+ * the same meshes. */
+static void a_guest_knows_the_chords(void **state)
+{
+    (void)state;
+    flr_test_sites s;
+    flr_error error;
+    static const double chords[] = {1e-3 / 3, 1.2345678901234567e-5, 7e-9};
+    flr_test_sites_begin(&s, 1, &flr_test_lan, 2, 1000);
+    flr_test_site_start(&s.sites[0], NULL);
+    for (int i = 0; i < 3; i++) {
+        char name[8];
+        flr_engine_add_def def = flr_default_engine_add_def();
+        snprintf(name, sizeof name, "cad %d", i);
+        def.name = name;
+        def.mesh = flr_test_engine_box(flr_vec3_make(0.01, 0.01, 0.01 * (i + 1) / 3.0));
+        ((flr_mesh_group *)(uintptr_t)def.mesh->groups)->chord = chords[i];
+        def.T_world_part = flr_pose_make(flr_vec3_make(0.05 * i, 0.5, 0.1), flr_quat_identity());
+        def.kind = FLR_PART_STATIC;
+        def.voxel = 0.002;
+        assert_ok(flr_engine_add(s.sites[0].engine, &def, NULL, NULL, &error), error);
+    }
+    flr_test_sites_await_ready(&s, 20);
+    assert_null(fetch(&s, &s.sites[1]));
+    assert_true(flr_share_ready(s.sites[1].share));
+    const flr_part_list *host = &s.sites[0].engine->members, *guest = &s.sites[1].engine->members;
+    assert_int_equal(host->count, guest->count);
+    for (uint32_t i = 0; i < host->count; i++) {
+        const flr_part_entry *one = &host->list[i], *other = &guest->list[i];
+        assert_string_equal(one->name, other->name);
+        assert_true(flr_hash_equal(one->shape->mesh->hash, other->shape->mesh->hash));
+        assert_true(one->chord == other->chord);
+    }
+    assert_true(chord_of(&s.sites[1], "cad 0") == chords[0]);
+    assert_true(chord_of(&s.sites[1], "cad 2") == chords[2]);
+    flr_test_sites_end(&s);
+}
+
 /* the host reads its files in a job: after the scene is saved, one that nobody is shown waits or has just been done */
 static void a_worker_lists_the_files(void **state)
 {
@@ -98,6 +145,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_guest_takes_no_more_than_it_allows),
         cmocka_unit_test(a_guest_looks_for_room_first),
+        cmocka_unit_test(a_guest_knows_the_chords),
         cmocka_unit_test(a_worker_lists_the_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
