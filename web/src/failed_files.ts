@@ -1,4 +1,5 @@
 // Files that could not become parts, and parts that have no voxels, stay in the list, below the parts: with the reason, and what can be done.
+import { number_field, read_number } from './numbers.ts';
 import { by_id, h, text } from './dom.ts';
 import type { Answers, Files } from './files.ts';
 import type { Model } from './model.ts';
@@ -99,10 +100,10 @@ export class FailedFiles {
     const { model } = this, why = h('div', { class: 'hint' }), name = h('div', { class: 'part-name' });
     text(name, `⚠ ${model.parts.get(part)?.name ?? ''}`);
     text(why, reason);
-    const size = h('input', { type: 'number', min: '0', step: 'any', 'aria-label': 'Voxel size of the part', placeholder: t('voxel size') });
+    const size = number_field({ 'aria-label': 'Voxel size of the part', placeholder: t('voxel size') });
     const again = h('form', { class: 'row wrap', onsubmit: (event: Event) => {
       event.preventDefault();
-      const voxel = Number(size.value) * metres(model.unit);
+      const voxel = read_number(size.value) * metres(model.unit);
       if (voxel > 0) model.connection.make('voxelize', { part, voxel }).catch(this.failed);
       else size.focus();
     } }, size, h('span', { class: 'unit' }, model.unit), h('button', { type: 'submit', class: 'quiet', title: 'Make voxels of this size' }, 'Try again'),

@@ -1,5 +1,6 @@
 // Own files: dropped on the page or chosen; a form asks what the file does not say (unit, how it may move, voxel size), then
 // the bytes go to the controller, which reads, voxelizes and tells how far it is.
+import { read_number } from './numbers.ts';
 import { by_id, h } from './dom.ts';
 import type { Eye } from './camera.ts';
 import { likely_unit, size_of_file, states_unit } from './extent.ts';
@@ -165,7 +166,8 @@ export class Files {
     if (dialog.returnValue !== 'add' && dialog.returnValue !== 'all') return null;
     const data = new FormData(dialog.querySelector('form')!);
     const scale = metres(this.model.unit);
-    const voxel = Number(data.get('voxel')) * scale;
+    const typed = (name: string) => read_number(String(data.get(name)));
+    const voxel = typed('voxel') * scale;
     const place = data.get('place');
     this.unit = String(data.get('unit'));
     return {
@@ -176,7 +178,7 @@ export class Files {
       turn: upright(data.get('up') as Up),
       assembly: holds_parts(file.name) && data.get('assembly') === 'apart',
       place: place === 'view' ? (this.eye.controls.target.toArray() as Vec3)
-        : place === 'at' ? (['x', 'y', 'z'].map((axis) => Number(data.get(axis)) * scale) as Vec3) : [0, 0, 0],
+        : place === 'at' ? (['x', 'y', 'z'].map((axis) => (typed(axis) || 0) * scale) as Vec3) : [0, 0, 0],
     };
   }
 

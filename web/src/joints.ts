@@ -1,5 +1,6 @@
 // Joints in the page: a list, and a form that makes one. Its axis is picked from a cylinder, an edge or a face of the part that moves; the
 // controller finds the feature from the full mesh. Where the parts are then, the joint is at 0.
+import { number_field, read_number } from './numbers.ts';
 import type { Callouts } from './callouts.ts';
 import type { Eye } from './camera.ts';
 import { by_id, h, icon, text } from './dom.ts';
@@ -24,9 +25,9 @@ export class Joints {
   private list = h('div', { id: 'joint-list' });
   private kind = h('select', { id: 'joint-kind', 'aria-label': 'Kind of joint', onchange: () => this.show_form() }, ...KINDS.map(({ name, does }, number) => h('option', { value: String(number) }, `${t(name)}: ${t(does)}`)));
   private base = h('select', { id: 'joint-base', 'aria-label': 'What it moves against' });
-  private from = h('input', { type: 'number', step: 'any', id: 'joint-from', placeholder: 'no limit', 'aria-label': 'Lower limit' });
-  private to = h('input', { type: 'number', step: 'any', id: 'joint-to', placeholder: 'no limit', 'aria-label': 'Upper limit' });
-  private pitch = h('input', { type: 'number', step: 'any', id: 'joint-pitch', value: '1', 'aria-label': 'Travel of a turn' });
+  private from = number_field({ id: 'joint-from', placeholder: 'no limit', 'aria-label': 'Lower limit' });
+  private to = number_field({ id: 'joint-to', placeholder: 'no limit', 'aria-label': 'Upper limit' });
+  private pitch = number_field({ id: 'joint-pitch', value: '1', 'aria-label': 'Travel of a turn' });
   private limits = h('label', { class: 'field' }, h('span', {}, 'From, to'), h('span', { class: 'row' }, this.from, this.to));
   private unit = h('span', { class: 'unit' });
   private pitch_row = h('label', { class: 'field' }, h('span', {}, 'Travel of a turn'), this.pitch);
@@ -138,12 +139,13 @@ export class Joints {
     const kind = Number(this.kind.value) as message_joint['kind'];
     const { turns, slides, pitch } = needs(kind);
     const scale = turns ? Math.PI / 180 : metres(model.unit);
-    const limited = this.from.value !== '' || this.to.value !== '';
-    if (limited && (this.from.value === '' || this.to.value === '')) {
+    const limited = this.from.value.trim() !== '' || this.to.value.trim() !== '';
+    const from = read_number(this.from.value), to = read_number(this.to.value), along = read_number(this.pitch.value);
+    if (limited && (Number.isNaN(from) || Number.isNaN(to))) {
       this.notices.toast('Give both limits, or none.', 'warning');
       return;
     }
-    const axis: joint_axis = { ...FREE, limited, low: limited ? Number(this.from.value) * scale : 0, high: limited ? Number(this.to.value) * scale : 0 };
+    const axis: joint_axis = { ...FREE, limited, low: limited ? from * scale : 0, high: limited ? to * scale : 0 };
     const part = model.parts.get(picked.part)?.name || 'part';
     let name = `${part} ${KINDS[kind]!.name}`;
     for (let more = 2; model.joints.some((joint) => joint.name === name); more++) name = `${part} ${KINDS[kind]!.name} ${more}`;
@@ -152,7 +154,7 @@ export class Joints {
       // what moves on a joint can be picked up
       if (!model.movable(picked.part)) await model.connection.ask('kind', { part: picked.part, kind: 1 });
       await model.connection.ask('joint_set', {
-        name, remove: false, kind, a, b: picked.part, point: picked.found.point, axis: picked.found.direction, pitch: pitch ? Number(this.pitch.value) * metres(model.unit) : 0, touch: false,
+        name, remove: false, kind, a, b: picked.part, point: picked.found.point, axis: picked.found.direction, pitch: pitch ? along * metres(model.unit) : 0, touch: false,
         turn: turns ? axis : FREE, slide: slides && !turns ? axis : FREE,
       });
       this.toggle(false);

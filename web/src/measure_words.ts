@@ -1,4 +1,5 @@
 // What a measurement says.
+import { decimal, fixed, LIST } from './numbers.ts';
 import type { measured, message_measure, Vec3 } from './protocol.mjs';
 import { digits, metres } from './units.ts';
 import { t } from './texts.ts';
@@ -12,7 +13,7 @@ export function exact_length(value_m: number, unit: string): string {
 
 function exact_number(value_m: number, unit: string): string {
   const text = (value_m / metres(unit)).toFixed(unit === 'in' ? 5 : 3);
-  return /^-0\.0*$/.test(text) ? text.slice(1) : text;
+  return decimal(/^-0\.0*$/.test(text) ? text.slice(1) : text);
 }
 
 function area(value_m2: number, unit: string): string {
@@ -30,16 +31,16 @@ function axis(direction: Vec3): string {
 }
 
 function along(direction: Vec3): string {
-  return direction.map((value) => (Math.abs(value) < 5e-4 ? '0' : value.toFixed(3))).join(', ');
+  return direction.map((value) => (Math.abs(value) < 5e-4 ? '0' : fixed(value, 3))).join(LIST);
 }
 
 /** what was picked, in a few words */
 export function what(one: measured, part: string, unit: string): string {
   switch (one.kind) {
-    case POINT: return 'point';
+    case POINT: return t('point');
     case EDGE: return one.radius > 0 ? t('round edge ⌀ {0}', exact_length(2 * one.radius, unit)) : t('edge, {0}', exact_length(one.size, unit));
     case PLANE: return t('flat face');
-    case CYLINDER: return `${one.hollow ? 'hole' : 'cylinder'} ⌀ ${exact_length(2 * one.radius, unit)}`;
+    case CYLINDER: return `${t(one.hollow ? 'hole' : 'cylinder')} ⌀ ${exact_length(2 * one.radius, unit)}`;
     case FACE: return t('curved face');
     case PART: return part;
     default: return '';
@@ -61,10 +62,10 @@ const LINES: Record<string, string> = { '3 3': 'planes', '4 4': 'axes', '2 2': '
 /** what lies between two: distance along the axes, angle, distance of axes or planes where that is another */
 export function between(found: message_measure, unit: string): string[] {
   const lines = [`${triple(found.to.map((value, k) => value - found.from[k]!) as Vec3, unit)} ${unit}`];
-  if (found.has_angle) lines.push(t('angle {0}°', ((found.angle * 180) / Math.PI).toFixed(2)));
+  if (found.has_angle) lines.push(t('angle {0}°', fixed((found.angle * 180) / Math.PI, 2)));
   if (found.has_between && Math.abs(found.between - found.distance) > 5e-7) {
     const name = LINES[`${found.first.kind} ${found.second.kind}`] ?? 'extended';
-    lines.push(t('{0}: {1} apart', name, exact_length(found.between, unit)));
+    lines.push(t('{0}: {1} apart', t(name), exact_length(found.between, unit)));
   }
   return lines;
 }

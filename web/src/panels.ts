@@ -1,5 +1,6 @@
 // The side panel: where force begins, then what is shown, the parts, parameters, devices. Everything in it is made from what the
 // controller says; nothing is known of parameters beforehand but which of them is the onset of force, and which are for experts.
+import { number_field, read_number, typed } from './numbers.ts';
 import { gradient } from './colour.ts';
 import type { Eye } from './camera.ts';
 import { by_id, h, icon, text, toggle } from './dom.ts';
@@ -206,7 +207,7 @@ export class Panels {
     if (!part) return;
     kind.value = String(part.kind);
     text(unit, this.model.unit);
-    if (size !== document.activeElement) size.value = part.voxel ? String(Number((part.voxel / metres(this.model.unit)).toPrecision(4))) : '';
+    if (size !== document.activeElement) size.value = part.voxel ? typed(part.voxel / metres(this.model.unit), 4) : '';
   }
 
   /** a part's line in the tree as it is now */
@@ -270,11 +271,11 @@ export class Panels {
       this.notices.failed(error);
       this.list_parts();
     }));
-    const size = h('input', { type: 'number', min: '0', step: 'any', 'aria-label': 'Voxel size of the part' });
+    const size = number_field({ 'aria-label': 'Voxel size of the part' });
     const unit = h('span', { class: 'unit' });
     const apply = () => {
       const part = model.selected;
-      const voxel = Number(size.value) * metres(model.unit);
+      const voxel = read_number(size.value) * metres(model.unit);
       if (!(voxel > 0)) this.notices.toast(t('A voxel size is a number of {0} above 0.', model.unit), 'warning');
       else if (voxel !== model.parts.get(part)?.voxel) model.connection.make('voxelize', { part, voxel }).catch(this.notices.failed);
     };
@@ -363,8 +364,8 @@ export class Panels {
       field = h('select', { id, onchange: () => send(Number(field.value)) },
         ...first.words.split(' ').map((word, k) => h('option', { value: String(k) }, word)));
     } else {
-      field = h('input', { id, type: 'number', step: 'any', placeholder: unlimited(first.high) ? 'no limit' : '', onchange: () => {
-        const value = field.value !== '' ? Number(field.value) * scale : unlimited(now.high) ? now.high : NaN;
+      field = number_field({ id, placeholder: unlimited(first.high) ? 'no limit' : '', onchange: () => {
+        const value = field.value.trim() !== '' ? read_number(field.value) * scale : unlimited(now.high) ? now.high : NaN;
         if (!Number.isFinite(value)) set(now);
         else send(Math.min(now.high, Math.max(now.low, value)));
       } });
@@ -374,7 +375,7 @@ export class Panels {
     const set = (parameter: message_parameter) => {
       now = parameter;
       if (document.activeElement !== field || field instanceof HTMLSelectElement)
-        field.value = first.words ? String(parameter.value) : unlimited(parameter.value) ? '' : String(Number((parameter.value / scale).toPrecision(6)));
+        field.value = first.words ? String(parameter.value) : unlimited(parameter.value) ? '' : typed(parameter.value / scale, 6);
       reset.hidden = parameter.value === parameter.preset;
     };
     by_id(ADVANCED.has(first.name) ? 'advanced' : 'parameters').append(h('div', { class: 'parameter', title: first.doc },

@@ -1,5 +1,6 @@
 // Where the selected part is, as numbers that can be typed; and the placements that are asked for most: along the axes, in line with another
 // part, on a place that is clicked. The controller puts the part there; undo takes it back.
+import { decimal, number_field, read_number } from './numbers.ts';
 import { by_id, h, text } from './dom.ts';
 import { box_of, from_degrees, snap, to_degrees } from './euler.ts';
 import type { Model } from './model.ts';
@@ -31,7 +32,7 @@ export class Placement {
   constructor(
     private readonly canvas: HTMLCanvasElement, private readonly model: Model, private readonly stage: Stage, private readonly picker: Picker,
     private readonly notices: Notices) {
-    const field = (id: string, label: string) => h('input', { type: 'number', step: 'any', id, 'aria-label': label, onchange: () => this.apply(), onfocus: (event: Event) => (event.target as HTMLInputElement).select() });
+    const field = (id: string, label: string) => number_field({ id, 'aria-label': label, onchange: () => this.apply(), onblur: () => this.show(true), onfocus: (event: Event) => (event.target as HTMLInputElement).select() });
     this.position = AXES.map((axis) => field(`place-${axis}`, t('Position {0}', axis)));
     this.rotation = AXES.map((axis) => field(`turn-${axis}`, t('Rotation about {0}, degrees', axis)));
     this.other = h('select', { id: 'align-with', 'aria-label': 'Part to align with', onchange: () => this.show(true) });
@@ -93,7 +94,7 @@ export class Placement {
     text(this.unit, this.model.unit);
     const degrees = to_degrees(pose.q);
     const write = (field: HTMLInputElement, value: number) => {
-      if (field !== document.activeElement || anew) field.value = String(Number(value.toFixed(4)));
+      if (field !== document.activeElement || anew) field.value = decimal(String(Number(value.toFixed(4))));
     };
     this.position.forEach((field, k) => write(field, pose.p[k]! / scale));
     this.rotation.forEach((field, k) => write(field, degrees[k]!));
@@ -122,16 +123,16 @@ export class Placement {
     const pose = this.model.pose(this.model.selected);
     const fields = [...this.position, ...this.rotation];
     if (!pose) return;
-    if (fields.some((field) => field.value === '' || !Number.isFinite(Number(field.value)))) {
+    if (fields.some((field) => Number.isNaN(read_number(field.value)))) {
       this.show(true);
       return;
     }
     const scale = metres(this.model.unit);
     const before = to_degrees(pose.q);
-    const typed = this.rotation.map((field) => Number(field.value)) as Vec3;
+    const typed = this.rotation.map((field) => read_number(field.value)) as Vec3;
     // what was not typed stays as it is, to the last bit
     const same = typed.every((value, k) => value === Number(before[k]!.toFixed(4)));
-    const p = this.position.map((field, k) => (Number(field.value) === Number((pose.p[k]! / scale).toFixed(4)) ? pose.p[k]! : Number(field.value) * scale)) as Vec3;
+    const p = this.position.map((field, k) => (read_number(field.value) === Number((pose.p[k]! / scale).toFixed(4)) ? pose.p[k]! : read_number(field.value) * scale)) as Vec3;
     this.send({ p, q: same ? pose.q : from_degrees(typed) });
   }
 

@@ -1,5 +1,6 @@
 // Live plots: the last twenty seconds of compute time, points tested, contacts, travel limit and force. Samples come with the
 // states; they are drawn ten times a second, which is what a person can follow, or once where drawing is slow.
+import { typed } from './numbers.ts';
 import { t } from './texts.ts';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
@@ -108,7 +109,7 @@ export class Plots {
       const plot = new uPlot({
         width: 200, height: 74, legend: { show: false }, cursor: { show: false }, padding: [9, 4, 6, 0],
         scales: { x: { time: false }, y: { range: (_u, _low, high) => [0, nice(high)] } },
-        axes: [{ ...axis, show: false }, { ...axis, size: 38, space: 24, incrs: series.whole ? WHOLE : undefined, values: (_u, splits) => splits.map((split) => (split >= 10 || series.whole ? count(split) : String(Number(split.toPrecision(2))))) }],
+        axes: [{ ...axis, show: false }, { ...axis, size: 38, space: 24, incrs: series.whole ? WHOLE : undefined, values: (_u, splits) => splits.map((split) => (split >= 10 || series.whole ? count(split) : typed(split, 2))) }],
         series: [{}, ...series.lines.map((line, k) => ({
           label: line.name, stroke: colour(line.colour), width: k === 0 ? 1.5 : 1, points: { show: false },
           fill: k === 0 ? colour(line.colour) + '26' : undefined,

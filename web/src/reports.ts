@@ -1,4 +1,5 @@
 // Reports that a job of the controller writes, saved as files of the browser.
+import { read_number } from './numbers.ts';
 import { by_id, h } from './dom.ts';
 import type { Model } from './model.ts';
 import type { Notices } from './notices.ts';
@@ -52,7 +53,11 @@ export class RecordingReport {
     await new Promise((closed) => this.dialog.addEventListener('close', closed, { once: true }));
     const ending = this.dialog.returnValue;
     if (ending !== 'html' && ending !== 'pdf') return;
-    const clearance = this.field.value === '' ? -1 : Number(this.field.value) * metres(this.model.unit);
+    const clearance = this.field.value.trim() === '' ? -1 : read_number(this.field.value) * metres(this.model.unit);
+    if (!(clearance >= 0 || this.field.value.trim() === '')) {
+      this.notices.toast(t('“{0}” is no length. Type a number such as 0.5, or nothing.', this.field.value), 'warning');
+      return;
+    }
     const format = ending === 'pdf' ? report_format.REPORT_PDF : report_format.REPORT_HTML;
     try {
       const job = await this.model.connection.make('record_report', { recording: recording.recording, format, clearance });

@@ -1,4 +1,5 @@
 // Lengths as people read them, with as many digits as tell something.
+import { decimal, fixed } from './numbers.ts';
 import { t } from './texts.ts';
 
 const METRES: Record<string, number> = { m: 1, cm: 0.01, mm: 0.001, um: 1e-6, in: 0.0254, ft: 0.3048 };
@@ -13,9 +14,9 @@ export function digits(value: number): string {
   if (!Number.isFinite(value)) return value > 0 ? '∞' : '–';
   const size = Math.abs(Number(value.toPrecision(3))); // 0.9999 is 1.00, not 1.000
   if (size === 0) return '0';
-  if (size >= 1e6 || size < 1e-4) return value.toExponential(2);
+  if (size >= 1e6 || size < 1e-4) return decimal(value.toExponential(2));
   const places = Math.max(0, 2 - Math.floor(Math.log10(size)));
-  return value.toFixed(Math.min(places, 6));
+  return fixed(value, Math.min(places, 6));
 }
 
 /** what lengths are shown and asked for in: inches where the scene has them, else millimetres, since one in metres is as
@@ -26,7 +27,7 @@ export function reading_unit(scene_unit: string): 'mm' | 'in' {
 
 /** millimetres from a metre on are read as metres; then a digit more, so that one is a millimetre */
 function shown_in(greatest_m: number, unit: string): (value_m: number) => string {
-  return name_of(greatest_m, unit) === 'm' ? (value_m) => value_m.toFixed(3) : (value_m) => digits(value_m / metres(unit));
+  return name_of(greatest_m, unit) === 'm' ? (value_m) => fixed(value_m, 3) : (value_m) => digits(value_m / metres(unit));
 }
 
 function name_of(greatest_m: number, unit: string): string {
@@ -53,13 +54,13 @@ export function gap_text(distance_m: number, error_m: number, unit: string): str
   if (error_m > 1e-2) return bounds(Math.max(0, distance_m - error_m), distance_m + error_m, unit);
   const places = unit === 'in' ? 5 : 3;
   // no sample is deep inside, but what lies between them may be
-  if (distance_m <= 0 && distance_m > -5e-7 && error_m > 2e-6) return t('surfaces coincide, overlap up to {0} {1}', ((error_m - distance_m) / metres(unit)).toFixed(places), unit);
+  if (distance_m <= 0 && distance_m > -5e-7 && error_m > 2e-6) return t('surfaces coincide, overlap up to {0} {1}', fixed((error_m - distance_m) / metres(unit), places), unit);
   // between samples it may be deeper
-  if (distance_m < 0 && error_m > Math.max(2e-6, -0.1 * distance_m)) return t('interference at least {0} {1}', (-distance_m / metres(unit)).toFixed(places), unit);
+  if (distance_m < 0 && error_m > Math.max(2e-6, -0.1 * distance_m)) return t('interference at least {0} {1}', fixed(-distance_m / metres(unit), places), unit);
   const scale = metres(unit);
   const step = 10 ** -places; // the digits themselves are off by half of one
   const off = step * Math.ceil(error_m / scale / step + 0.5 - 1e-6);
-  return `${distance_m < 0 ? t('interference ') : ''}${(Math.abs(distance_m) / scale).toFixed(places)} ${unit} ± ${off.toFixed(places)}`;
+  return `${distance_m < 0 ? t('interference ') : ''}${fixed(Math.abs(distance_m) / scale, places)} ${unit} ± ${fixed(off, places)}`;
 }
 
 /** kilograms, grams below one */
@@ -68,19 +69,19 @@ export function mass(value_kg: number): string {
 }
 
 export function count(value: number): string {
-  if (value >= 1e6) return `${(value / 1e6).toFixed(value >= 1e7 ? 0 : 1)} M`;
-  if (value >= 1e4) return `${(value / 1e3).toFixed(0)} k`;
+  if (value >= 1e6) return `${fixed(value / 1e6, value >= 1e7 ? 0 : 1)} M`;
+  if (value >= 1e4) return `${fixed(value / 1e3, 0)} k`;
   return String(Math.round(value));
 }
 
 export function bytes(value: number): string {
-  if (value >= 1e9) return `${(value / 1e9).toFixed(1)} GB`;
-  if (value >= 1e6) return `${(value / 1e6).toFixed(1)} MB`;
+  if (value >= 1e9) return `${fixed(value / 1e9, 1)} GB`;
+  if (value >= 1e6) return `${fixed(value / 1e6, 1)} MB`;
   return `${Math.max(value ? 1 : 0, Math.round(value / 1e3))} kB`;
 }
 
 export function clock(seconds: number): string {
   const whole = Math.max(0, seconds);
   const minutes = Math.floor(whole / 60);
-  return `${minutes}:${(whole - 60 * minutes).toFixed(1).padStart(4, '0')}`;
+  return `${minutes}:${fixed(whole - 60 * minutes, 1).padStart(4, '0')}`;
 }

@@ -1,5 +1,6 @@
 // Devices at the controller's machine: how they reach into the scene. Scale, axes, boundary and clutch of each can be chosen; the box that an
 // arm reaches is drawn; and the controller hears how the view is turned, so that a push to the right goes to the right of the picture.
+import { number_field, read_number, typed } from './numbers.ts';
 import { BoxGeometry, EdgesGeometry, LineBasicMaterial, LineSegments, Matrix4, Quaternion, Vector3 } from 'three';
 import type { Eye } from './camera.ts';
 import { h } from './dom.ts';
@@ -100,8 +101,8 @@ export class Workspace {
       this.model.connection.ask('mapping_set', { hand: device.hand, scale, axes: device.axes, boundary: device.boundary, clutch_button: device.clutch_button, ...change }).catch(this.notices.failed);
     };
     const id = `device-${device.device}`;
-    const scale = h('input', { type: 'number', min: '0.001', max: '1000', step: 'any', id: `${id}-scale`, 'aria-label': t('Scale of {0}', device.name), value: device.scale_derived ? '' : String(Number(device.scale.toPrecision(4))), placeholder: t('{0} (automatic)', digits(device.scale)), onchange: () => {
-      const value = scale.value === '' ? 0 : Number(scale.value);
+    const scale = number_field({ id: `${id}-scale`, 'aria-label': t('Scale of {0}', device.name), value: device.scale_derived ? '' : typed(device.scale, 4), placeholder: t('{0} (automatic)', digits(device.scale)), onchange: () => {
+      const value = scale.value.trim() === '' ? 0 : read_number(scale.value);
       if (value === 0 || (value >= 0.001 && value <= 1000)) set({ scale: value });
       else this.notices.toast('A scale is a number from 0.001 to 1000, or empty for the automatic one.', 'warning');
     } });

@@ -189,7 +189,7 @@ await step('a part whose voxels do not fit into memory stays, and gets others', 
   const row = page.locator('#failed-files .failed-file', { hasText: 'fine' });
   await row.waitFor();
   check(/take larger ones/.test(await row.locator('.hint').textContent()), 'why, and what to do');
-  await row.getByRole('spinbutton').fill('1');
+  await row.getByRole('textbox').fill('1');
   await row.getByRole('button', { name: 'Try again' }).click();
   await until(page, () => window.feeler.parts.find(({ name }) => name === 'fine').ready && document.getElementById('failed-files').hidden, 'it is ready');
 });
