@@ -542,6 +542,11 @@ static void do_joint_set(call *c)
            0);
 }
 
+static void do_up_set(call *c)
+{
+    answer(c, flr_engine_set_up(c->engine, (flr_axis)c->message->as.up_set.axis, &c->error), 0);
+}
+
 static void do_reload(call *c) { answer(c, flr_engine_reload_files(c->engine, &c->error), 0); }
 
 static void do_allow(call *c)
@@ -628,6 +633,7 @@ static const client_commands_command commands[] = {
     {FLR_MSG_GAP_MAP_ASK, 0, do_gap_map},
     {FLR_MSG_WAY_ASK, FLR_WIRE_ABILITY_COMMAND, do_way},
     {FLR_MSG_JOINT_SET, FLR_WIRE_ABILITY_COMMAND, do_joint_set},
+    {FLR_MSG_UP_SET, FLR_WIRE_ABILITY_COMMAND, do_up_set},
     {FLR_MSG_RELOAD, FLR_WIRE_ABILITY_COMMAND, do_reload},
     {FLR_MSG_ALLOW, FLR_WIRE_ABILITY_COMMAND, do_allow},
     {FLR_MSG_NOTE_SET, FLR_WIRE_ABILITY_COMMAND, do_note},

@@ -134,6 +134,13 @@ void flr_client_session_send_joints(flr_client_session *session)
     }
 }
 
+void flr_client_session_send_up(flr_client_session *session)
+{
+    flr_message message = {.id = FLR_MSG_UP};
+    message.as.up.axis = (uint8_t)flr_engine_up(session->hub->def.engine);
+    flr_client_session_send(session, &message);
+}
+
 void flr_client_session_send_files(flr_client_session *session)
 {
     flr_message message = {.id = FLR_MSG_FILES};
@@ -192,6 +199,7 @@ void flr_client_session_send_scene(flr_client_session *session)
     if (session->abilities & FLR_WIRE_ABILITY_LOAD)
         message.as.scene.path = text_of(scene.path, 1024);
     flr_client_session_send(session, &message);
+    flr_client_session_send_up(session);
     if (flr_engine_groups(engine)) flr_client_session_send_groups(session);
     if (flr_engine_notes(engine)) flr_client_session_send_notes(session);
     if (flr_engine_joints(engine)) flr_client_session_send_joints(session);
@@ -325,6 +333,7 @@ static void resync_scene(flr_client_session *session)
         flr_client_session_send_scene(session);
         return;
     }
+    flr_client_session_send_up(session);
     flr_client_session_send_groups(session);
     flr_client_session_send_notes(session);
     flr_client_session_send_joints(session);

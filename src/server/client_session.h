@@ -163,7 +163,8 @@ void flr_client_session_send_gone(flr_client_session *session, uint32_t part);
 void flr_client_session_send_groups(flr_client_session *session); /* all of them */
 void flr_client_session_send_notes(flr_client_session *session);  /* likewise */
 void flr_client_session_send_joints(flr_client_session *session); /* likewise */
-void flr_client_session_send_files(flr_client_session *session);  /* that have changed */
+void flr_client_session_send_up(flr_client_session *session);
+void flr_client_session_send_files(flr_client_session *session); /* that have changed */
 /* Is the queue too long for changes that flr_client_session_resync() can send later? Then it is behind from now on. */
 bool flr_client_session_fell_behind(flr_client_session *session);
 /* Sends what it needs to know everything as it is now. */

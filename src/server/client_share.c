@@ -38,6 +38,7 @@ flr_result flr_hub_check_share(const flr_hub *hub, uint16_t id, flr_error *error
     case FLR_MSG_USE:
     case FLR_MSG_REGROUP:
     case FLR_MSG_JOINT_SET:
+    case FLR_MSG_UP_SET:
     case FLR_MSG_RELOAD:
         return flr_fail(error, FLR_DENIED,
                         "the session is shared: its parts stay as they are. Begin another session "

@@ -150,7 +150,9 @@ static flr_result send_clashes(flr_hub *hub, flr_client_session *session, uint32
                                           .left_out = c->left_out,
                                           .seconds = c->seconds,
                                           .pairs = pairs,
-                                          .pairs_count = c->pair_count};
+                                          .pairs_count = c->pair_count,
+                                          .least_touch = c->least_touch,
+                                          .most_touch = c->most_touch};
     flr_client_session_send(session, &answer);
     free(pairs);
     return FLR_OK;
@@ -308,9 +310,9 @@ static bool can_wait(const flr_engine_event *event)
     return event->kind == FLR_ENGINE_EVENT_SCENE || event->kind == FLR_ENGINE_EVENT_RESYNC ||
            event->kind == FLR_ENGINE_EVENT_PART || event->kind == FLR_ENGINE_EVENT_PART_GONE ||
            event->kind == FLR_ENGINE_EVENT_GROUPS || event->kind == FLR_ENGINE_EVENT_NOTES ||
-           event->kind == FLR_ENGINE_EVENT_JOINTS || event->kind == FLR_ENGINE_EVENT_FILES ||
-           event->kind == FLR_ENGINE_EVENT_PARAMETER || event->kind == FLR_ENGINE_EVENT_DEVICE ||
-           event->kind == FLR_ENGINE_EVENT_RECORDING ||
+           event->kind == FLR_ENGINE_EVENT_JOINTS || event->kind == FLR_ENGINE_EVENT_UP ||
+           event->kind == FLR_ENGINE_EVENT_FILES || event->kind == FLR_ENGINE_EVENT_PARAMETER ||
+           event->kind == FLR_ENGINE_EVENT_DEVICE || event->kind == FLR_ENGINE_EVENT_RECORDING ||
            (event->kind == FLR_ENGINE_EVENT_JOB && event->job.state != FLR_WIRE_JOB_ENDED);
 }
 
@@ -337,6 +339,9 @@ static void hand_on(flr_hub *hub, flr_client_session *session, const flr_engine_
         break;
     case FLR_ENGINE_EVENT_NOTES:
         flr_client_session_send_notes(session);
+        break;
+    case FLR_ENGINE_EVENT_UP:
+        flr_client_session_send_up(session);
         break;
     case FLR_ENGINE_EVENT_JOINTS:
         flr_client_session_send_joints(session);

@@ -259,6 +259,8 @@ static flr_result check(clash_check *c, flr_error *error)
     if (result == FLR_OK) result = sum_up(c, error);
     c->found.scene = c->scene;
     c->found.clearance = c->clearance;
+    c->found.least_touch = c->survey->list.least_touch;
+    c->found.most_touch = c->survey->list.most_touch;
     c->found.left_out = c->left_out;
     c->found.seconds = 1e-9 * (double)(flr_clock_ns(c->env) - began);
     return result;

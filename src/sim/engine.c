@@ -88,6 +88,8 @@ static flr_result make_stepper(flr_engine *e, flr_error *error)
     if (!f || !e->view || !flr_engine_make_events(e) || !e->pulses || !e->review)
         return flr_engine_no_memory(error);
     f->env = e->def.env;
+    e->up = FLR_AXIS_Z;
+    e->turned = flr_quat_identity();
     f->hand_count = e->def.hands;
     f->paced = e->def.paced;
     f->params = e->tuning.world;

@@ -18,8 +18,8 @@
  * Without threads (flr_threadless_engine_def(), and flr_engine_run() instead of flr_engine_start()) everything happens in the calling
  * thread, and jobs run inside flr_engine_service(): with a simulated env the same calls give the same bits.
  *
- * Ids of parts and meshes are never reused within a scene, those of jobs, recordings and devices never within an engine. Names and values
- * are those of protocol/messages.def.
+ * Ids of parts and meshes are never reused within a scene, those of jobs, recordings and devices never within an engine.
+ * Names and values are those of protocol/messages.def.
  *
  * Thread: control, unless a function says otherwise. Nothing here is RT safe. */
 #ifndef FLR_SIM_ENGINE_H
@@ -150,6 +150,7 @@ typedef enum flr_engine_event_kind {
     FLR_ENGINE_EVENT_MEASURE, /* `measure` answers the request `token`, or `result` and `sentence` */
     FLR_ENGINE_EVENT_NOTES,   /* the notes have changed */
     FLR_ENGINE_EVENT_JOINTS,  /* the joints have changed */
+    FLR_ENGINE_EVENT_UP,      /* another axis points up; parts, joints and notes follow */
     FLR_ENGINE_EVENT_FILES,   /* flr_engine_changed_files() has changed */
     FLR_ENGINE_EVENT_GAP_MAP, /* flr_engine_gap_map_of() answers the request `token`, or `result` and `sentence` */
     FLR_ENGINE_EVENT_WAY, /* flr_engine_way_of() answers the request `token`, or `result` and `sentence` */
@@ -279,11 +280,15 @@ flr_result flr_engine_ungroup(flr_engine *engine, const char *name, flr_error *e
 flr_result flr_engine_set_rigid(flr_engine *engine, const char *name, bool rigid, flr_error *error);
 bool flr_engine_group_is_rigid(const flr_engine *engine, uint32_t index);
 
+/* Which axis of what was opened points up. Another one turns the whole scene: parts where they are and where they start, joints,
+ * notes. Hands let go; FLR_AGAIN while a recording is made or shown. */
+flr_axis flr_engine_up(const flr_engine *engine);
+flr_result flr_engine_set_up(flr_engine *engine, flr_axis up, flr_error *error);
+
 enum { FLR_ENGINE_NOTE_SIZE = 513 };
 
-/* A remark at a place. */
 typedef struct flr_engine_note {
-    uint32_t note;     /* number; not used again in the scene */
+    uint32_t note;     /* number of a remark at a place; not used again in the scene */
     flr_part_id part;  /* that it moves with, or FLR_NO_PART_ID */
     flr_vec3 position; /* metres: in the part's frame, or the world's */
     char text[FLR_ENGINE_NOTE_SIZE];
@@ -303,9 +308,9 @@ typedef struct flr_engine_joint {
 } flr_engine_joint;
 
 uint32_t flr_engine_joints(const flr_engine *engine);
-/* The place of the first part of the rigid group around the part at `index`; `index`: there is none. */
+/* The place of the first part of the rigid group around the part at `index`; `index`: there is none. Marks, by place, all parts that
+ * groups and joints connect to the one at `index`, and that one. */
 uint32_t flr_engine_body_of(const flr_engine *engine, uint32_t index);
-/* Marks, by place, all parts that groups and joints connect to the one at `index`, and that one. */
 bool flr_engine_linked(const flr_engine *engine, uint32_t index, bool *linked);
 /* The one in the place `index`. False: no such place. */
 bool flr_engine_joint_at(const flr_engine *engine, uint32_t index, flr_engine_joint *joint);
@@ -569,10 +574,10 @@ flr_result flr_engine_measure_ask(flr_engine *engine, const flr_engine_pick *fir
 /* Which parts overlap, touch or are too near, where they stood when it was asked for. */
 typedef struct flr_engine_clashes {
     uint32_t scene;
-    double clearance, seconds;
-    uint32_t overlaps, contacts, near; /* pairs, without those that are allowed */
-    uint32_t allowed;                  /* pairs of these states that are allowed */
-    uint32_t left_out;                 /* parts with too many triangles, which were not checked */
+    double clearance, seconds, least_touch, most_touch; /* of touch see flr_clash_list */
+    uint32_t overlaps, contacts, near;                  /* pairs, without those that are allowed */
+    uint32_t allowed;                                   /* pairs of these states that are allowed */
+    uint32_t left_out; /* parts with too many triangles, which were not checked */
     uint32_t pair_count;
     /* [pair_count], FLR_ENGINE_CLASHES at most: first those not allowed, by severity; a and b as on the wire */
     flr_clash_pair *pairs;
@@ -659,6 +664,7 @@ typedef struct flr_engine_recording {
     const char *scene_path; /* its file; NULL: not known. Valid as long as the engine */
     uint64_t
         made_in; /* one more than the generation of the scene in which this engine made it; 0: it did not */
+    flr_quat turned; /* from how the scene was when it was opened to how it stood then */
 } flr_engine_recording;
 
 /* Whether it is of the scene that is loaded now: made in it, or in the same file. */
@@ -691,5 +697,4 @@ typedef struct flr_engine_replay_state {
 } flr_engine_replay_state;
 
 void flr_engine_get_replay(flr_engine *engine, flr_engine_replay_state *state);
-
 #endif

@@ -53,6 +53,7 @@ struct flr_world_instance {
     flr_shape **shapes;   /* [count] used */
     uint32_t *before;     /* [count]: index in the world instance before; filled by the loop */
     flr_world *world;     /* NULL: there are no parts */
+    flr_quat turned;      /* from how the scene was when it was opened */
 };
 
 typedef struct flr_world_instance_def {
@@ -65,6 +66,7 @@ typedef struct flr_world_instance_def {
     double voxel; /* metres: the smallest that something is touched with; 0: the smallest of all */
     flr_env *env;
     const flr_cache *cache; /* of exact geometry; NULL: none */
+    flr_quat turned;        /* as in the world instance */
 } flr_world_instance_def;
 
 /* With sphere trees or exact geometry where the parameters say so. A sentence names the part. */
@@ -340,6 +342,7 @@ typedef struct flr_view {
     uint64_t number;  /* of the snapshot; 0: none */
     uint64_t derived; /* times that a view was made of one */
     bool overlaid;    /* a replay is shown over it */
+    flr_quat turned;  /* of its parts, as in the world instance */
     uint64_t serial;  /* of the world instance that `shown` is about */
     uint32_t shown_count;
     uint32_t
@@ -395,6 +398,8 @@ struct flr_engine {
     flr_scene_camera camera;
     flr_part_list members;
     flr_group_list groups; /* the tree that members are in */
+    flr_axis up;           /* which axis of what was opened */
+    flr_quat turned;       /* since then, by flr_engine_set_up() */
     flr_tool tools[FLR_ENGINE_HANDS];
     bool firm[FLR_ENGINE_HANDS]; /* by the scene */
     bool probes;                 /* some hand has, or had, a point */
@@ -465,6 +470,12 @@ bool flr_engine_is_pose(flr_pose pose);
 /* The world of these parts in this engine. */
 flr_world_instance_def flr_engine_instance_def(const flr_engine *engine, const flr_part_list *parts,
                                                const flr_world_params *params, bool probes);
+/* up_axis.c: from one orientation to another. */
+flr_quat flr_turn_between(flr_quat from, flr_quat to); /* RT safe */
+void flr_view_turn(
+    flr_engine *engine); /* view.c: parts in the view, until the loop has turned its own */
+/* Something comes that was turned by this: the first of a scene says which axis points up. */
+void flr_engine_take_up(flr_engine *engine, flr_quat turn);
 /* joint_edit.c: a part goes; another one of its rigid group gets its joints. */
 void flr_engine_leave_joints(flr_engine *engine, const flr_part_entry *gone);
 /* part.c: all parts where they are now, and their joints as they are; shapes are used. Where memory is short, some are missing. */

@@ -32,6 +32,7 @@ static bool can_be_asked_again(const flr_engine_event *event)
     case FLR_ENGINE_EVENT_ALLOWED:
     case FLR_ENGINE_EVENT_NOTES:
     case FLR_ENGINE_EVENT_JOINTS:
+    case FLR_ENGINE_EVENT_UP:
     case FLR_ENGINE_EVENT_FILES:
     case FLR_ENGINE_EVENT_WAY_PROGRESS:
         return true;

@@ -28,8 +28,9 @@ typedef struct load_job {
     char path[FLR_CACHE_PATH_SIZE], scratch[FLR_CACHE_PATH_SIZE];
     char origin[FLR_CACHE_PATH_SIZE]; /* as given: a CAD file becomes a scene first */
     char label[FLR_ENGINE_NAME_SIZE]; /* the file's name, for progress */
-    flr_axis up;                      /* of a CAD file */
+    flr_axis up;                      /* of a CAD file: as asked for, then as it was imported */
     const char *moves, *fixes;        /* patterns, as of flr_scene_import_def */
+    bool imported;                    /* it is a CAD file */
     bool append;                      /* beside what is there */
     bool first;                       /* … which was nothing: it may choose the engine */
     flr_pose T_world_file;            /* … and moved by this */
@@ -117,6 +118,8 @@ static flr_result import_file(load_job *l, flr_error *error)
     if (result == FLR_OK) result = flr_scene_import(&def, &report, error);
     if (result != FLR_OK) return result;
     l->notes = report.notes;
+    l->up = report.up;
+    l->imported = true;
     memcpy(l->path, out, sizeof out);
     return FLR_OK;
 }
@@ -292,6 +295,8 @@ static void take_scene(flr_engine *e, load_job *l)
     e->voxel = l->scene->voxel;
     e->unit_metres = l->scene->unit;
     e->camera = l->scene->camera;
+    e->up = l->imported && l->up != FLR_AXIS_NONE ? l->up : FLR_AXIS_Z;
+    e->turned = flr_quat_identity();
     const char *unit = l->scene->unit == 1 ? "m" : l->scene->unit == 0.0254 ? "in" : "mm";
     flr_text_copy(e->unit, sizeof e->unit, unit);
     flr_text_copy(e->name, sizeof e->name, l->scene->name);
@@ -400,6 +405,7 @@ static flr_result append_parts(flr_engine *e, load_job *l, flr_error *error)
         free(indices);
         return flr_engine_no_memory(error);
     }
+    flr_engine_take_up(e, l->T_world_file.q);
     for (uint32_t i = 0; i < l->members.count; i++) {
         flr_part_entry member = l->members.list[i];
         member.part = e->next_part;

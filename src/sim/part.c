@@ -162,6 +162,7 @@ static void tell_left_out(flr_engine *e, const part_job *p)
 /* The mesh of a new part was read. */
 static void take_part(flr_engine *e, part_job *p)
 {
+    flr_engine_take_up(e, p->member.T_start.q);
     name_part(e, &p->member);
     p->member.shape = flr_shape_retain(p->old);
     p->member.chord = flr_mesh_facet_chord(p->asset->mesh);

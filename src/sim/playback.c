@@ -344,6 +344,29 @@ static flr_part_id part_of(const flr_replay *r, uint32_t scene, uint32_t number)
     return FLR_NO_PART_ID;
 }
 
+/* What is shown, in the orientation that the scene has now: it may have been turned since. */
+static void turn_shown(const flr_engine *e, flr_engine_state *s)
+{
+    const flr_quat from = e->recordings[e->replay->recording].turned;
+    if (memcmp(&from, &e->turned, sizeof from) == 0) return;
+    const flr_pose turn = {.q = flr_turn_between(from, e->turned)};
+    for (uint32_t i = 0; i < e->replay->reel.parts; i++) {
+        const uint32_t at = flr_engine_state_find(s, flr_part_id_of(s->scene, e->replay->ids[i]));
+        if (at == FLR_ENGINE_NONE) continue;
+        s->parts[at].T_world_part = flr_pose_mul(turn, s->parts[at].T_world_part);
+    }
+    for (uint32_t h = 0; h < s->hand_count && h < e->replay->reel.hands; h++) {
+        flr_engine_hand_state *hand = &s->hands[h];
+        hand->T_world_hand = hand->T_world_ghost = flr_pose_mul(turn, hand->T_world_hand);
+        hand->wrench.force = flr_pose_apply_vector(turn, hand->wrench.force);
+        hand->wrench.torque = flr_pose_apply_vector(turn, hand->wrench.torque);
+    }
+    for (uint32_t i = 0; i < s->contacts_given; i++) {
+        s->contacts[i].point = flr_pose_apply(turn, s->contacts[i].point);
+        s->contacts[i].force = flr_pose_apply_vector(turn, s->contacts[i].force);
+    }
+}
+
 bool flr_engine_show_replay(flr_engine *e, flr_engine_state *s)
 {
     flr_replay *r = e->replay;
@@ -394,5 +417,6 @@ bool flr_engine_show_replay(flr_engine *e, flr_engine_state *s)
                                               .part = part_of(r, s->scene, c->part),
                                               .other = FLR_NO_PART_ID};
     }
+    turn_shown(e, s);
     return true;
 }

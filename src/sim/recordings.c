@@ -48,6 +48,7 @@ static flr_engine_recording *add_recording(flr_engine *e)
     flr_engine_recording *r = &e->recordings[e->recording_count];
     memset(r, 0, sizeof *r);
     r->recording = e->recording_count++;
+    r->turned = flr_quat_identity();
     return r;
 }
 
@@ -426,6 +427,7 @@ flr_result flr_engine_record_start(flr_engine *e, const char *name, uint32_t *re
     }
     t->index = r->recording;
     r->made_in = (uint64_t)e->scene + 1;
+    r->turned = e->turned;
     flr_text_copy(r->scene, sizeof r->scene, e->name);
     r->scene_path = strdup(e->path);
     flr_text_copy(r->scene_hash, sizeof r->scene_hash, e->altered ? "" : e->file_hash);

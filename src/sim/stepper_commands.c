@@ -151,15 +151,39 @@ static void apply_static_scene(flr_stepper *f, const flr_loop_static_scene *c)
             (flr_notice){.kind = FLR_NOTICE_STATIC_SCENE, .refused = !taken, .what.merged = out});
 }
 
+/* The parts are where they were, in a scene that has been turned; so is where undo takes them back to. */
+static void turn_scene(flr_stepper *f, const flr_world_instance *old)
+{
+    flr_world_instance *instance = f->instance;
+    flr_undo *u = &f->undo;
+    const flr_pose turn = {.q = flr_turn_between(old->turned, instance->turned)};
+    for (uint32_t i = 0; i < instance->count; i++)
+        if (instance->before[i] < old->count && instance->kinds[i] != FLR_PART_STATIC) {
+            flr_pose pose =
+                flr_pose_mul(turn, flr_world_body(old->world, instance->before[i])->T_world_part);
+            pose.q = flr_quat_normalize(pose.q);
+            flr_world_place(instance->world, i, pose);
+        }
+    const uint64_t first =
+        u->steps ? u->first[(u->step_count - u->steps) % FLR_ENGINE_UNDO] : u->next;
+    for (uint64_t i = first; i < u->next; i++) {
+        flr_pose *pose = &u->entries[i % FLR_UNDO_ENTRIES].T_world_part;
+        *pose = flr_pose_mul(turn, *pose);
+    }
+}
+
 static void apply_instance(flr_stepper *f, const flr_loop_instance *c)
 {
     flr_world_instance *instance = c->instance, *old = f->instance;
     bool same = old->scene == instance->scene;
+    const bool turned = same && memcmp(&old->turned, &instance->turned, sizeof old->turned) != 0;
+    for (uint32_t h = 0; turned && h < f->hand_count; h++) flr_stepper_release(f, h);
     for (uint32_t i = 0; i < instance->count; i++)
         instance->before[i] = same ? flr_world_instance_find(old, instance->ids[i]) : FLR_NO_PART;
     f->instance = instance;
     if (instance->world) {
         if (old->world) flr_world_adopt(instance->world, old->world, instance->before);
+        if (old->world && turned) turn_scene(f, old);
         flr_world_set_params(instance->world, &f->params);
     }
     for (uint32_t h = 0; instance->world && h < f->hand_count; h++)

@@ -272,11 +272,39 @@ static void derive(flr_view *view, const flr_snapshot *from)
 
 const flr_snapshot *flr_engine_snapshot(flr_engine *e) { return flr_loop_look(e->loop); }
 
+/* From the orientation of the parts in the view to that of the scene: the loop's parts are turned a little later. */
+static void turn_parts(flr_engine *e, flr_quat from)
+{
+    flr_engine_state *to = &e->view->state;
+    const flr_pose turn = {.q = flr_turn_between(from, e->turned)};
+    for (uint32_t i = 0; i < to->part_count; i++) {
+        flr_engine_part_state *part = &to->parts[i];
+        part->T_world_part = flr_pose_mul(turn, part->T_world_part);
+        part->twist.linear = flr_pose_apply_vector(turn, part->twist.linear);
+        part->twist.angular = flr_pose_apply_vector(turn, part->twist.angular);
+    }
+    e->view->turned = e->turned;
+}
+
+static bool is_turned(const flr_engine *e, flr_quat from)
+{
+    return memcmp(&from, &e->turned, sizeof from) != 0;
+}
+
+void flr_view_turn(flr_engine *e)
+{
+    if (e->view->number && e->view->state.scene == e->scene && is_turned(e, e->view->turned))
+        turn_parts(e, e->view->turned);
+}
+
 bool flr_engine_refresh(flr_engine *e)
 {
     const flr_snapshot *newest = flr_engine_snapshot(e);
     if (!newest) return false;
-    if (newest->number != e->view->number || e->view->overlaid) derive(e->view, newest);
+    if (newest->number == e->view->number && !e->view->overlaid) return true;
+    derive(e->view, newest);
+    e->view->turned = newest->instance->turned;
+    flr_view_turn(e);
     return true;
 }
 

@@ -168,6 +168,7 @@ flr_result flr_world_instance_make(const flr_world_instance_def *def, flr_world_
         return result;
     }
     made->scene = def->scene;
+    made->turned = def->turned;
     *instance = made;
     return FLR_OK;
 }
@@ -183,7 +184,8 @@ flr_world_instance_def flr_engine_instance_def(const flr_engine *e, const flr_pa
                                     .probes = probes,
                                     .threads = e->def.contact_threads,
                                     .env = e->def.env,
-                                    .cache = e->def.cache};
+                                    .cache = e->def.cache,
+                                    .turned = e->turned};
 }
 
 void flr_world_instance_free(flr_world_instance *instance)

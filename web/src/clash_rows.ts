@@ -34,6 +34,13 @@ export function summary(found: Pick<message_clashes, 'overlaps' | 'contacts' | '
   return words.length ? words.join(', ') : t('No clashes');
 }
 
+/** what counts as contact; it is less for small parts */
+export function contact_words(found: Pick<message_clashes, 'least_touch' | 'most_touch'>, unit: string): string {
+  const { least_touch, most_touch } = found;
+  if (!(most_touch > 0)) return '';
+  return least_touch < most_touch ? t('Contact: within {0} to {1}, by the size of the parts.', length(least_touch, unit), length(most_touch, unit)) : t('Contact: within {0}.', length(most_touch, unit));
+}
+
 /** metres out of what somebody typed: "1", "0,5 mm", "1/16 in" is not one; null: no length */
 export function read_length(typed: string, unit: string): number | null {
   const match = /^\s*([0-9]*[.,]?[0-9]+)\s*(mm|cm|m|in)?\s*$/.exec(typed);

@@ -3,7 +3,7 @@
 import { Box3, Vector3 } from 'three';
 import type { Callouts } from './callouts.ts';
 import type { Eye } from './camera.ts';
-import { amount, listed, read_length, STATES, summary } from './clash_rows.ts';
+import { amount, contact_words, listed, read_length, STATES, summary } from './clash_rows.ts';
 import { by_id, h, text, toggle } from './dom.ts';
 import type { Model } from './model.ts';
 import type { Notices } from './notices.ts';
@@ -27,6 +27,7 @@ export class Clashes {
   private field = h('input', { type: 'text', id: 'clash-clearance', inputMode: 'decimal', value: '0', size: 6, 'aria-describedby': 'clash-unit' });
   private unit = h('span', { class: 'unit', id: 'clash-unit' });
   private note = h('div', { id: 'clash-summary', class: 'hint', role: 'status' });
+  private touch = h('div', { id: 'clash-touch', class: 'hint' });
   private save = h('button', { type: 'button', id: 'clash-report', class: 'quiet', title: 'A page with a table of all findings, and pictures', onclick: () => void this.report() }, 'Save report');
   private filter = { contacts: true, allowed: false };
   private clearance = 0; // metres
@@ -45,7 +46,7 @@ export class Clashes {
     by_id('clashes').append(
       clearance,
       h('div', { class: 'row clash-filter' }, toggle('Contacts', true, (on) => this.set_filter({ contacts: on }), 'clash-contacts'), toggle('Allowed', false, (on) => this.set_filter({ allowed: on }), 'clash-allowed')),
-      this.note, this.list, h('div', { class: 'row end' }, this.save));
+      this.note, this.list, this.touch, h('div', { class: 'row end' }, this.save));
     this.field.addEventListener('change', () => this.set_clearance());
     this.card.addEventListener('toggle', () => {
       this.due = true;
@@ -129,6 +130,7 @@ export class Clashes {
     const left = found && found.left_out > 0 ? ` ${found.left_out === 1 ? t('1 part was left out: more than a million triangles.') : t('{0} parts were left out: more than a million triangles.', found.left_out)}` : '';
     const allowed = found?.allowed ? t('; {0} allowed', found.allowed) : '';
     text(this.note, found ? `${summary(found, this.model.unit)}${allowed}.${left}` : '');
+    text(this.touch, found ? contact_words(found, this.model.unit) : '');
     const rows = pairs.slice(0, ROWS).map((pair) => this.row(pair));
     const more = pairs.length - ROWS;
     this.list.replaceChildren(...rows);
@@ -163,7 +165,7 @@ export class Clashes {
     for (const part of [pair.part, pair.other]) this.stage.set_visible(part, true);
     this.mark([pair.part, pair.other]);
     const sizes = [pair.part, pair.other].map((part) => this.stage.part_bounds(part)?.getSize(new Vector3()).length() ?? 0.1);
-    const size = Math.max(AROUND * Math.min(...sizes), 4 * Math.hypot(...pair.from.map((value, k) => value - pair.to[k]!)), 1e-3);
+    const size = Math.max(AROUND * Math.min(...sizes), 4 * Math.hypot(...pair.from.map((value, k) => value - pair.to[k]!)), 1e-9);
     const middle = pair.from.map((value, k) => (value + pair.to[k]!) / 2) as Vec3;
     this.eye.touched = true;
     this.eye.frame(new Box3().setFromCenterAndSize(new Vector3(...middle), new Vector3(size, size, size)));

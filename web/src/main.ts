@@ -55,6 +55,7 @@ import { language, set_language, t, translate } from './texts.ts';
 import { take_token, TokenForm } from './token.ts';
 import { Tour } from './tour.ts';
 import { Uses } from './uses.ts';
+import { UpAxis } from './up_axis.ts';
 import { WayOut } from './way_out.ts';
 import { Workspace } from './workspace.ts';
 import { Headset } from './xr.ts';
@@ -257,6 +258,7 @@ async function main(): Promise<void> {
     eye.touched = false;
     frame_first();
   });
+  new UpAxis(model, notices, () => actions.view('iso'));
   model.on_part.on(() => (by_id('empty').hidden = true));
   loader.progress.on(({ loaded, wanted }) => {
     frame_first();

@@ -31,6 +31,8 @@ export class Model {
   joints: message_joint[] = [];
   /** files that parts were read from have changed: what to say about it; empty: none */
   changed_files = '';
+  /** which axis of what was opened points up: 1 x, 2 y, 3 z */
+  up = 3;
   /** remarks at places */
   notes: message_note[] = [];
   state: message_state | null = null;
@@ -68,6 +70,7 @@ export class Model {
   readonly on_health = new Signal<void>();
   readonly on_notes = new Signal<void>();
   readonly on_joints = new Signal<void>();
+  readonly on_up = new Signal<void>();
   readonly on_files = new Signal<void>();
   /** which pairs are fits of the design */
   readonly on_allowed = new Signal<void>();
@@ -225,6 +228,10 @@ export class Model {
         if (message.body.index === 0) this.joints = [];
         if (message.body.count) this.joints.push(message.body);
         if (message.body.index + 1 >= message.body.count) this.on_joints.emit();
+        break;
+      case 'up':
+        this.up = message.body.axis;
+        this.on_up.emit();
         break;
       case 'files':
         this.changed_files = message.body.parts ? message.body.sentence : '';

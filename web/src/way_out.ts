@@ -1,6 +1,7 @@
 // Find a way out: the controller searches from where the selected part is now, and keeps its distance to all others on the way. What it
 // finds is played, scrubbed, followed by hand with a guide that gives way, or cut so that a person goes on from there. Where a person
 // went before is a hint to the search. Without a way, the parts that block it are shown in place.
+import { number_field, read_number } from './numbers.ts';
 import { BufferAttribute, BufferGeometry, Group, Line, LineBasicMaterial, Mesh, MeshBasicMaterial, Vector3 } from 'three';
 import type { Callouts } from './callouts.ts';
 import type { Eye } from './camera.ts';
@@ -48,7 +49,7 @@ export class WayOut {
   private card = by_id<HTMLDetailsElement>('way-card');
   private clearance = h('input', { type: 'text', id: 'way-clearance', value: '0', size: 6, 'aria-label': 'Keep at least' });
   private unit = h('span', { class: 'unit' });
-  private seconds = h('input', { type: 'number', id: 'way-seconds', min: '1', max: '3600', step: '1', value: '60', 'aria-label': 'Search for' });
+  private seconds = number_field({ id: 'way-seconds', value: '60', 'aria-label': 'Search for' });
   private note = h('p', { class: 'hint', id: 'way-note', role: 'status' });
   private bar = h('progress', { id: 'way-bar', max: 1, value: 0, hidden: true });
   private button = h('button', { type: 'button', class: 'primary', id: 'way-find', onclick: () => void this.find() }, 'Find a way out');
@@ -77,6 +78,7 @@ export class WayOut {
       toggle('My moves are waypoints', false, (on) => (this.tracing = on), 'way-trace'),
       h('div', { class: 'row end' }, this.drop_hints, this.add_hint, this.stop, this.button), this.bar, this.note, this.result, this.list);
     model.on_scene.on(() => this.forget());
+    model.on_up.on(() => this.forget());
     model.on_part_gone.on((part) => {
       if (part === this.found?.part || part === this.asking?.part) this.forget();
     });
@@ -112,7 +114,7 @@ export class WayOut {
 
   private async find(): Promise<void> {
     const part = this.model.selected;
-    const clearance = read_length(this.clearance.value, this.model.unit), seconds = Number(this.seconds.value);
+    const clearance = read_length(this.clearance.value, this.model.unit), seconds = read_number(this.seconds.value);
     if (part === NONE) return;
     if (clearance === null || !(seconds > 0 && seconds <= 3600)) {
       this.notices.toast(clearance === null ? t('“{0}” is no length. Type a number such as 0.5, with or without mm, cm, m or in; at most 1 m.', this.clearance.value) : 'A search takes 1 to 3600 seconds.', 'warning');

@@ -178,6 +178,58 @@ await step('a file that changes is read again when somebody wants it', async () 
   check(Math.hypot(...after.pose.p.map((value, k) => value - before.pose.p[k])) < 1e-9, 'it stands where it stood');
 });
 
+await step('another axis points up: the whole scene is turned, and back', async () => {
+  const poses = async () => Object.fromEntries((await page.evaluate(() => window.feeler.parts.map(({ name, pose }) => [name, pose.p]))));
+  const before = await poses();
+  check((await page.locator('#scene-up').inputValue()) === '3', 'z is up in a scene file');
+  await page.locator('#scene-up').selectOption('2');
+  // y becomes z, and z becomes -y
+  await until(page, (was) => window.feeler.parts.every(({ name, pose: { p } }) => Math.abs(p[0] - was[name][0]) < 1e-9 && Math.abs(p[1] + was[name][2]) < 1e-9 && Math.abs(p[2] - was[name][1]) < 1e-9), 'all parts are turned', before);
+  await shot('up-axis');
+  await page.locator('#save-path').fill('upright.json');
+  await page.locator('#save-path').press('Enter');
+  await until(page, () => window.toasts.some((toast) => /Saved as .*upright\.json/.test(toast)), 'the scene is saved');
+  const saved = JSON.parse(readFileSync(join(folder, 'upright.json'), 'utf8')).parts.find((part) => part.name === 'floating').pose.position;
+  check(Math.abs(saved[1] + 1000 * before.floating[2]) < 1e-6, `as it stands: ${saved}`);
+  await page.locator('#scene-up').selectOption('3');
+  await until(page, (was) => window.feeler.parts.every(({ name, pose: { p } }) => p.every((value, k) => Math.abs(value - was[name][k]) < 1e-9)), 'and back', before);
+  await page.locator('#view').focus();
+  await page.keyboard.press('r');
+  await until(page, () => window.feeler.state.recording, 'while it records');
+  await page.locator('#scene-up').selectOption('1');
+  await until(page, () => window.toasts.some((toast) => /a recording is being made/.test(toast)), 'it is refused');
+  check((await page.locator('#scene-up').inputValue()) === '3', 'and stays');
+  await page.locator('#view').focus();
+  await page.keyboard.press('r');
+  await until(page, () => !window.feeler.state.recording, 'until the recording ends');
+});
+
+await step('German numbers have a comma, and both are read', async () => {
+  const german = await open_page(browser, `${shown.url}?lang=de&quality=low`, trouble, { viewport: { width: 1180, height: 760 } });
+  await until(german, () => window.feeler?.parts?.every((part) => part.ready) && window.feeler.parts.length === 3, 'the page is there');
+  await german.locator('#tree .part-name', { hasText: 'floating' }).click();
+  await german.locator('#placement-card > summary').click();
+  const place = async (typed, metres) => {
+    await german.locator('#place-x').fill(typed);
+    await german.locator('#place-x').press('Enter');
+    await until(german, (x) => Math.abs(window.feeler.parts.find((part) => part.name === 'floating').pose.p[0] - x) < 1e-9, `${typed} is read`, metres);
+  };
+  await place('41,5', 0.0415);
+  await place('40.25', 0.04025);
+  await german.locator('#place-x').blur();
+  await until(german, () => document.getElementById('place-x').value === '40,25', 'and shown with a comma');
+  await german.locator('#clashes-card > summary').click();
+  await german.locator('#clash-clearance').fill('2,5');
+  await german.locator('#clash-clearance').press('Enter');
+  await until(german, () => window.feeler.clashes?.near === 1, 'a clearance with a comma');
+  await shows(german, '#clashes-list', /\d,\d+ mm entfernt/, 'distances have a comma');
+  await shows(german, '#clash-touch', /Berührung: bis 0,0100 mm\./, 'as has what counts as contact');
+  const words = await german.evaluate(() => document.body.innerText.match(/[^\n]*\d\.\d[^\n]*/g) ?? []);
+  check(words.length === 0, `no number has a point: ${words.join(' | ')}`);
+  if (shots) await german.screenshot({ path: join(shots, 'german.png') });
+  await german.close();
+});
+
 check(trouble.length === 0, `the console is free of errors:\n    ${trouble.join('\n    ')}`);
 await page.close();
 await browser.close();
