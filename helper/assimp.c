@@ -414,6 +414,9 @@ flr_result flr_assimp_read(const flr_import_job *job, flr_collect *collect)
                                 other ? "it is damaged or something else" : reason);
     }
     double unit = choose_unit(job, scene, &collect->content.head);
+    if (!(job->unit > 0) &&
+        flr_unit_note_unknown(collect, ending_of(job->name), job->bytes, job->size))
+        collect->content.head.unit_from_file = false;
     collect->content.head.polygons_split = count_polygons(scene);
     scene = aiApplyPostProcessing(scene, aiProcess_Triangulate);
     if (!scene || !scene->mRootNode)

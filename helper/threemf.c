@@ -391,6 +391,33 @@ static size_t find_object(const threemf *r, uint32_t file, uint32_t id)
     return SIZE_MAX;
 }
 
+static int by_file_and_id(const void *a, const void *b)
+{
+    const object *one = a, *other = b;
+    if (one->file != other->file) return one->file < other->file ? -1 : 1;
+    return one->id < other->id ? -1 : one->id > other->id;
+}
+
+/* Of several objects of one id the first is what the others of the file mean. */
+static void note_duplicates(threemf *r)
+{
+    enum { MAX_TOLD = 20 };
+    if (r->object_count == 0) return;
+    size_t room = 0;
+    object *sorted = flr_collect_grow(NULL, &room, r->object_count, sizeof *sorted);
+    memcpy(sorted, r->objects, r->object_count * sizeof *sorted);
+    qsort(sorted, r->object_count, sizeof *sorted, by_file_and_id);
+    uint32_t notes = 0;
+    for (size_t i = 1; i < r->object_count; i++) {
+        const bool again = by_file_and_id(&sorted[i - 1], &sorted[i]) == 0,
+                   told = i > 1 && by_file_and_id(&sorted[i - 2], &sorted[i]) == 0;
+        if (!again || told || sorted[i].id == FLR_STREAM_NONE || notes++ >= MAX_TOLD) continue;
+        flr_collect_note(r->collect, "there are several objects %u; the first one counts",
+                         sorted[i].id);
+    }
+    free(sorted);
+}
+
 /* Names that slicers keep beside the model: of objects, and of their parts, which are components. */
 static void read_settings(threemf *r, const char *member)
 {
@@ -517,10 +544,13 @@ flr_result flr_threemf_read(const flr_import_job *job, flr_collect *collect)
     const char *text = r.files[0].text;
     const double stated = flr_unit_of_file("3mf", (const uint8_t *)text, strlen(text));
     head->unit = r.unit = job->unit > 0 ? job->unit : stated;
-    head->unit_from_file = !(job->unit > 0);
+    head->unit_from_file =
+        !(job->unit > 0) &&
+        !flr_unit_note_unknown(collect, "3mf", (const uint8_t *)text, strlen(text));
     head->up = 3;
     // reading a model may name further ones
     for (size_t i = 0; i < r.file_count && r.result == FLR_OK; i++) read_model(&r, (uint32_t)i);
+    note_duplicates(&r);
     read_settings(&r, "Metadata/model_settings.config");
     read_settings(&r, "Metadata/Slic3r_PE_model.config");
     const flr_matrix none = flr_matrix_identity();

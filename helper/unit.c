@@ -41,7 +41,7 @@ static bool find_attribute(const char *text, const char *element, const char *at
     return false;
 }
 
-/* the words of 3MF and AMF */
+/* the words of 3MF and AMF; 0: none of them */
 static double unit_by_word(const char *word)
 {
     static const struct {
@@ -51,14 +51,16 @@ static double unit_by_word(const char *word)
                  {"foot", 0.3048}, {"feet", 0.3048},     {"meter", 1}};
     for (size_t i = 0; i < sizeof units / sizeof *units; ++i)
         if (strcasecmp(word, units[i].word) == 0) return units[i].metres;
-    return 0.001;
+    return 0;
 }
 
-/* both formats say that a missing unit is millimetres */
+/* both formats say that a missing unit is millimetres; what is no unit is taken for that, too, and reported */
 static double unit_by_attribute(const char *text, const char *element)
 {
-    char value[32];
-    return find_attribute(text, element, "unit", value, sizeof value) ? unit_by_word(value) : 0.001;
+    char value[256];
+    const bool given = find_attribute(text, element, "unit", value, sizeof value);
+    const double unit = given ? unit_by_word(value) : 0;
+    return unit > 0 ? unit : 0.001;
 }
 
 static double unit_of_collada(const char *text)
@@ -69,13 +71,9 @@ static double unit_of_collada(const char *text)
     return metres > 1e-12 && metres < 1e12 ? metres : 1;
 }
 
-double flr_unit_of_file(const char *ending, const uint8_t *bytes, size_t size)
+/* The text that a file begins with; of a packed one its model. Until the next call. */
+static const char *beginning_of(const char *ending, const uint8_t *bytes, size_t size)
 {
-    // these are in metres by definition
-    static const char *const metric[] = {"gltf", "glb", "vrm", "x3d", "x3db", "ifc", "ifczip"};
-    for (size_t i = 0; i < sizeof metric / sizeof *metric; ++i)
-        if (strcasecmp(ending, metric[i]) == 0) return 1;
-
     static char text[UNIT_LOOK + 1];
     size_t length = size < UNIT_LOOK ? size : UNIT_LOOK;
     memcpy(text, bytes, length);
@@ -85,6 +83,30 @@ double flr_unit_of_file(const char *ending, const uint8_t *bytes, size_t size)
                                                           : ".amf";
     if (zipped) length = flr_zip_peek(bytes, size, member, text, UNIT_LOOK);
     text[length] = 0;
+    return text;
+}
+
+bool flr_unit_note_unknown(flr_collect *collect, const char *ending, const uint8_t *bytes,
+                           size_t size)
+{
+    char word[256];
+    const bool amf = strcasecmp(ending, "amf") == 0;
+    if (!amf && strcasecmp(ending, "3mf") != 0) return false;
+    const char *text = beginning_of(ending, bytes, size);
+    if (!find_attribute(text, amf ? "amf" : "model", "unit", word, sizeof word)) return false;
+    if (unit_by_word(word) > 0) return false;
+    flr_collect_note(collect, "there is no unit \"%.40s\"; millimetres are assumed", word);
+    return true;
+}
+
+double flr_unit_of_file(const char *ending, const uint8_t *bytes, size_t size)
+{
+    // these are in metres by definition
+    static const char *const metric[] = {"gltf", "glb", "vrm", "x3d", "x3db", "ifc", "ifczip"};
+    for (size_t i = 0; i < sizeof metric / sizeof *metric; ++i)
+        if (strcasecmp(ending, metric[i]) == 0) return 1;
+
+    const char *text = beginning_of(ending, bytes, size);
     if (strcasecmp(ending, "dae") == 0 || strcasecmp(ending, "zae") == 0)
         return unit_of_collada(text);
     if (strcasecmp(ending, "3mf") == 0) return unit_by_attribute(text, "model");

@@ -50,15 +50,13 @@ flr_result flr_engine_set_up(flr_engine *e, flr_axis up, flr_error *error)
 {
     if (up < FLR_AXIS_X || up > FLR_AXIS_Z)
         return flr_fail(error, FLR_BAD_ARGUMENT, "up is the axis x, y or z of the scene");
-    if (e->replay)
-        return flr_fail(error, FLR_AGAIN, "a recording is shown; end that first");
+    if (e->replay) return flr_fail(error, FLR_AGAIN, "a recording is shown; end that first");
     if (e->taping)
         return flr_fail(error, FLR_AGAIN,
                         "a recording is being made; stop it first, since it holds the scene as it "
                         "stands");
     if (up == e->up) return FLR_OK;
-    const flr_pose turn = {
-        .q = flr_turn_between(flr_axis_upright(e->up), flr_axis_upright(up))};
+    const flr_pose turn = {.q = flr_turn_between(flr_axis_upright(e->up), flr_axis_upright(up))};
     for (uint32_t i = 0; i < e->members.count; i++) {
         turn_part(&e->members.list[i], turn);
         flr_engine_tell_part(e, &e->members.list[i]);

@@ -306,6 +306,40 @@ static void threemf_that_is_wrong(void **state)
     }
 }
 
+/* What a 3MF file leaves open is settled in a stated way, and listed. */
+static void threemf_that_is_vague(void **state)
+{
+    (void)state;
+    if (access(HELPER, X_OK) != 0) skip();
+    char path[1200], model[2048];
+    flr_mesh_options options = helper_options();
+    flr_mesh_report report;
+    flr_assembly *a = NULL;
+    flr_error error;
+    snprintf(path, sizeof path, "%s/vague.3mf", folder);
+    snprintf(model, sizeof model,
+             "<model unit='furlong'><resources><object id='1' name='first'>" MESH
+             "</object><object id='1' name='second'>" MESH "</object><object id='1'>" MESH
+             "</object></resources><build><item objectid='1'/></build></model>",
+             "2", "2", "2");
+    write_3mf(path, model, false);
+    assert_ok(flr_assembly_open(flr_env_real(), path, &options, &a, &report, &error), error);
+    assert_int_equal(a->part_count, 1);
+    assert_string_equal(a->nodes[0].name, "first");
+    assert_true(fabs(a->shapes[0]->bounds.high.x - 0.001) < 1e-12);
+    assert_false(report.unit_from_file);
+    assert_int_equal(a->note_count, 2);
+    assert_string_equal(a->notes[0], "there is no unit \"furlong\"; millimetres are assumed");
+    assert_string_equal(a->notes[1], "there are several objects 1; the first one counts");
+    flr_assembly_destroy(a);
+    // who says what the unit is needs no note about it
+    options.unit = 0.0254;
+    assert_ok(flr_assembly_open(flr_env_real(), path, &options, &a, NULL, &error), error);
+    assert_int_equal(a->note_count, 1);
+    assert_true(fabs(a->shapes[0]->bounds.high.x - 0.0254) < 1e-12);
+    flr_assembly_destroy(a);
+}
+
 /* the names that people gave, not ids; a shape's where a node has none */
 static void collada_has_names(void **state)
 {
@@ -425,6 +459,7 @@ int main(void)
         cmocka_unit_test(shapes_are_shared),
         cmocka_unit_test(threemf_has_a_tree),
         cmocka_unit_test(threemf_that_is_wrong),
+        cmocka_unit_test(threemf_that_is_vague),
         cmocka_unit_test(collada_has_names),
         cmocka_unit_test(scenes_keep_the_tree),
         cmocka_unit_test(names_become_unique),

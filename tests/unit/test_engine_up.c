@@ -60,8 +60,7 @@ static void everything_is_turned(void **state)
         turn(&s, up);
         // at once, and when the loop has turned its parts
         for (int later = 0; later < 2; later++) {
-            for (int i = 0; i < 3; i++)
-                same_pose(pose_of(&s, parts[i]), upright(up, before[i]));
+            for (int i = 0; i < 3; i++) same_pose(pose_of(&s, parts[i]), upright(up, before[i]));
             flr_test_engine_settle(&s);
         }
         const flr_pose there = upright(up, (flr_pose){{0.1, 0.2, 0.3}, {1, 0, 0, 0}});
@@ -73,16 +72,14 @@ static void everything_is_turned(void **state)
     flr_test_engine_settle(&s);
     assert_ok(flr_engine_reset(s.engine, &error), error);
     flr_test_engine_pass(&s, 50);
-    same_pose(pose_of(&s, s.block),
-              upright(FLR_AXIS_Y, (flr_pose){{0, 0, 0.03}, {1, 0, 0, 0}}));
+    same_pose(pose_of(&s, s.block), upright(FLR_AXIS_Y, (flr_pose){{0, 0, 0.03}, {1, 0, 0, 0}}));
     // undo takes back what was done before the scene was turned
     for (int i = 0; i < 2; i++) {
         assert_ok(flr_engine_undo(s.engine, 1, &error), error);
         flr_test_engine_pass(&s, 50);
     }
     same_pose(pose_of(&s, s.block), upright(FLR_AXIS_Y, before[1]));
-    same_pose(pose_of(&s, s.ball),
-              upright(FLR_AXIS_Y, (flr_pose){{0.05, 0, 0.03}, {1, 0, 0, 0}}));
+    same_pose(pose_of(&s, s.ball), upright(FLR_AXIS_Y, (flr_pose){{0.05, 0, 0.03}, {1, 0, 0, 0}}));
     flr_test_engine_free(&s);
 }
 
@@ -113,8 +110,8 @@ static void what_guides_parts_is_turned(void **state)
     const flr_pose from = pose_of(&s, s.block);
     flr_test_engine_move(&s, 0, from.p, 0, 50);
     assert_ok(flr_engine_grab(s.engine, flr_hand(0), s.block, &error), error);
-    const flr_vec3 to = flr_vec3_add(from.p, flr_vec3_add(flr_vec3_scale(axis, 0.04),
-                                                          flr_vec3_make(0.03, 0, 0)));
+    const flr_vec3 to =
+        flr_vec3_add(from.p, flr_vec3_add(flr_vec3_scale(axis, 0.04), flr_vec3_make(0.03, 0, 0)));
     flr_test_engine_move(&s, 0, to, 0, 600);
     flr_test_engine_pass(&s, 400);
     const flr_vec3 went = flr_vec3_sub(pose_of(&s, s.block).p, from.p);
