@@ -187,6 +187,12 @@ static void set_shift(float to[3], flr_vec3 shift)
     to[0] = (float)shift.x, to[1] = (float)shift.y, to[2] = (float)shift.z;
 }
 
+/* What single precision must show that patches of these radii are apart by. */
+static float limit_of(const flr_fit_query *q, const following *f, double radii)
+{
+    return (float)((f->apart + FLR_FIT_SINGLE * (2 * radii + q->limit)) * (1 + 1e-6));
+}
+
 static void pass(flr_fit_query *q, uint32_t patch, const flr_fit_visitor *v)
 {
     const following *f = q->context;
@@ -195,7 +201,7 @@ static void pass(flr_fit_query *q, uint32_t patch, const flr_fit_visitor *v)
     const double radii = (double)a->radius + (double)b->radius, far = q->limit + radii;
     q->work++;
     if (f->result->free <= f->begin || flr_vec3_length2(begin) * (1 - 1e-5) > far * far) return;
-    const float limit = (float)((f->apart + FLR_FIT_SINGLE * (radii + far)) * (1 + 1e-6));
+    const float limit = limit_of(q, f, radii);
     const flr_vec3 end = flr_vec3_sub(flr_pose_apply(f->T_end, b->centre), a->centre);
     float shift_a[2][3], shift_b[2][3];
     set_shift(shift_a[0], begin);
@@ -259,14 +265,20 @@ static bool is_beyond(const flr_fit_query *q, flr_fit_guest *guest, uint32_t pat
 }
 
 /* Are they kept apart both at the beginning and at the end of the stretch, and so in between? */
-static bool is_free(const flr_fit_query *q, const flr_fit_query *end, const following *f,
-                    uint32_t patch, uint32_t entry, flr_fit_guest guests[2])
+static bool is_free(flr_fit_query *q, const flr_fit_query *end, const following *f, uint32_t patch,
+                    uint32_t entry, flr_fit_guest guests[2])
 {
+    const flr_fit_entry *e = &q->pair->lists.entries[entry];
     const double turn = (f->end - f->begin) * flr_vec3_length(f->spin),
-                 need = f->apart +
-                        flr_fit_between(q, &q->pair->lists.entries[entry], patch, f->travel, turn);
-    return is_beyond(q, &guests[0], patch, entry, need) &&
-           is_beyond(end, &guests[1], patch, entry, need);
+                 need = f->apart + flr_fit_between(q, e, patch, f->travel, turn);
+    if (is_beyond(q, &guests[0], patch, entry, need) &&
+        is_beyond(end, &guests[1], patch, entry, need))
+        return true;
+    const double radii =
+        (double)q->parts[0]->patches[e->patch].radius + (double)q->parts[1]->patches[patch].radius;
+    q->work += 8;
+    const flr_fit_query *const both[2] = {q, end};
+    return flr_fit_overhang_is_free(both, guests, patch, entry, limit_of(q, f, radii), need);
 }
 
 /* All patches in the lists that no surface keeps apart, both at the beginning and at the end of the stretch. */

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "fit/fit_query.h"
+#include "voxel/clones.h"
 
 static const double FURTHER = 50e-6; /* metres beyond twice the height: as far as curves tell */
 static const double CLOSELY =
@@ -122,6 +123,13 @@ static double over_plane(const flr_fit_query *q, const couple *c, const flr_fit_
     return (double)q->kernel->extent(n, &c->a->lanes, c->back) - (double)v[3];
 }
 
+/* The bound that a height over a curve gives. */
+static double bound_of_height(const flr_fit_entry *e, double height, double turn)
+{
+    return fmin((height - (double)e->v[1] - turn * (double)e->v[2]) * (double)e->v[0],
+                (double)e->v[3]);
+}
+
 static double bound_of(const flr_fit_query *q, const couple *c, flr_fit_guest *g,
                        const flr_fit_entry *e)
 {
@@ -132,10 +140,8 @@ static double bound_of(const flr_fit_query *q, const couple *c, flr_fit_guest *g
         return over_plane(q, c, g, e->keeper == FLR_FIT_PLANE_B, e->v) - slack;
     case FLR_FIT_CURVE_A:
     case FLR_FIT_CURVE_B:
-        return fmin((over_curve(q, c, g, e->keeper == FLR_FIT_CURVE_B, e->side) - (double)e->v[1] -
-                     g->turn * (double)e->v[2]) *
-                        (double)e->v[0],
-                    (double)e->v[3]);
+        return bound_of_height(e, over_curve(q, c, g, e->keeper == FLR_FIT_CURVE_B, e->side),
+                               g->turn);
     case FLR_FIT_FACES_A:
     case FLR_FIT_FACES_B:
         return over_faces(q, c, g, e->keeper == FLR_FIT_FACES_B, e->side) - slack;
@@ -175,6 +181,81 @@ double flr_fit_bound(const flr_fit_query *q, flr_fit_guest *guest, uint32_t patc
     q->known[entry] = (float)(bound - 1e-7 * fabs(bound));
     l->sure[entry] = (float)((sure_of(q, &c, e, bound) + way) - 1e-6 * way);
     return (double)q->known[entry];
+}
+
+/* ---- overhang ---- */
+
+/* one of two patches beside the curve of the other, at a pose */
+typedef struct beside {
+    const float (*axes)[3]; /* of the curve's patch */
+    const flr_fit_lanes *lanes;
+    const float *shift;
+} beside;
+
+/* Of 16 points, the bits of those that lie at least `limit` beyond each of the four sides of a patch along its second and third
+ * axes. */
+FLR_CLONES static void beyond_of_16(const flr_fit_patch *patch, const float u[3], const float v[3],
+                                    const flr_fit_lanes *points, const float shift[3], float limit,
+                                    uint16_t beyond[4])
+{
+    uint32_t bits[4] = {0, 0, 0, 0};
+    const float high_u = patch->high[1] + limit, low_u = patch->low[1] - limit,
+                high_v = patch->high[2] + limit, low_v = patch->low[2] - limit;
+    for (uint32_t i = 0; i < FLR_FIT_LANES; i++) {
+        const float x = points->x[i] + shift[0], y = points->y[i] + shift[1],
+                    z = points->z[i] + shift[2];
+        const float at_u = (u[0] * x + u[1] * y) + u[2] * z,
+                    at_v = (v[0] * x + v[1] * y) + v[2] * z;
+        bits[0] |= (uint32_t)(at_u >= high_u) << i;
+        bits[1] |= (uint32_t)(at_u <= low_u) << i;
+        bits[2] |= (uint32_t)(at_v >= high_v) << i;
+        bits[3] |= (uint32_t)(at_v <= low_v) << i;
+    }
+    for (int k = 0; k < 4; k++) beyond[k] = (uint16_t)bits[k];
+}
+
+/* The same points, but one that is used in place of those that are not. */
+static void without(const flr_fit_lanes *points, uint32_t used, flr_fit_lanes *to)
+{
+    const int one = __builtin_ctz(used);
+    for (int i = 0; i < FLR_FIT_LANES; i++) {
+        const int from = used >> i & 1 ? i : one;
+        to->x[i] = points->x[from], to->y[i] = points->y[from], to->z[i] = points->z[from];
+    }
+}
+
+bool flr_fit_overhang_is_free(const flr_fit_query *const q[2], flr_fit_guest guests[2],
+                              uint32_t patch, uint32_t entry, float limit, double need)
+{
+    const flr_fit_entry *e = &q[0]->pair->lists.entries[entry];
+    const int part = e->keeper == FLR_FIT_CURVE_B;
+    if (!is_curve(e)) return false;
+    couple c[2];
+    beside at[2];
+    uint16_t beyond[FLR_FIT_SIDES + 3] = {0xffff, 0xffff, 0xffff, 0xffff};
+    for (int k = 0; k < 2; k++) {
+        uint16_t here[4];
+        if (!guests[k].received) receive(q[k], patch, &guests[k]);
+        c[k] = couple_of(q[k], &guests[k].v, e->patch);
+        at[k] = part ? (beside){guests[k].axes, &c[k].a->lanes, c[k].back}
+                     : (beside){c[k].a->axes, &guests[k].v.lanes, c[k].shift};
+        beyond_of_16(part ? c[k].b : c[k].a, at[k].axes[1], at[k].axes[2], at[k].lanes, at[k].shift,
+                     limit, here);
+        for (int i = 0; i < 4; i++) beyond[i] &= here[i];
+    }
+    const flr_fit_patch *own = part ? c[0].b : c[0].a, *other = part ? c[0].a : c[0].b;
+    uint32_t used = 0;
+    for (uint32_t left = q[0]->kernel->corners(other->corners, beyond); left; left &= left - 1)
+        used |= other->corners[__builtin_ctz(left)];
+    for (int k = 0; k < 2 && used; k++) {
+        flr_fit_lanes kept;
+        without(at[k].lanes, used, &kept);
+        const double height = (double)q[0]->kernel->heights(
+            at[k].axes, own->curve.k, &kept, at[k].shift, (float)e->side,
+            e->side > 0 ? own->curve.top : -own->curve.bottom);
+        if (bound_of_height(e, height, guests[k].turn) < need) return false;
+    }
+    return true;
 }
 
 /* ---- choice ---- */

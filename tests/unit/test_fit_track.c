@@ -344,7 +344,30 @@ static double apart_at(const both *p, uint32_t a, uint32_t b, flr_pose T)
 typedef struct tightness {
     uint32_t curves, close; /* how many; how many of them are within 5 um */
     uint32_t all, sure;     /* entries; those of which something is known after the way */
+    uint32_t overhang; /* are apart although their bounds do not tell: those of what overhangs */
 } tightness;
+
+/* What is called apart but for what overhangs is apart at both poses and in between, for some distances below and above that of the
+ * patches. */
+static void check_overhang(const both *p, const flr_fit_query *const q[2], flr_fit_guest guests[2],
+                           uint32_t patch, uint32_t entry, const double at[3], tightness *t)
+{
+    const flr_fit_entry *e = &p->warm->lists.entries[entry];
+    const double radii = (double)p->fits[0]->patches[e->patch].radius +
+                         (double)p->fits[1]->patches[patch].radius,
+                 travel = flr_vec3_distance(q[0]->T_a_b.p, q[1]->T_a_b.p),
+                 least = fmin(at[0], fmin(at[1], at[2])),
+                 bound = fmin(flr_fit_bound(q[0], &guests[0], patch, entry),
+                              flr_fit_bound(q[1], &guests[1], patch, entry));
+    for (double share = 0.1; share < 1.3; share += 0.1) {
+        const double apart = share * least,
+                     need = apart + flr_fit_between(q[0], e, patch, travel, 0);
+        const float limit = (float)((apart + FLR_FIT_SINGLE * (2 * radii + 1e-3)) * (1 + 1e-6));
+        if (!flr_fit_overhang_is_free(q, guests, patch, entry, limit, need)) continue;
+        for (int i = 0; i < 3; i++) assert_le(apart, at[i] + 1e-12);
+        t->overhang += bound < need ? 1 : 0;
+    }
+}
 
 /* The bounds of some entries at two poses, and on a straight way between them. */
 static void check_bounds(both *p, flr_pose from, flr_pose to, uint32_t step, tightness *t)
@@ -380,6 +403,9 @@ static void check_bounds(both *p, flr_pose from, flr_pose to, uint32_t step, tig
             if (e->keeper != FLR_FIT_CURVE_A && e->keeper != FLR_FIT_CURVE_B) continue;
             t->curves++;
             t->close += begins > begin_at - 5e-6;
+            const flr_fit_query *const queries[2] = {&q, &end_query};
+            const double distances[3] = {begin_at, end_at, apart_at(p, e->patch, i, middle)};
+            check_overhang(p, queries, guests, i, at, distances, t);
         }
     }
 }
@@ -401,7 +427,7 @@ static void bounds_hold(void **state)
         flr_test_shape_turn(&a, 0);
         both p = begin(flr_test_shape_mesh(&a), flr_test_shape_mesh(&b));
         flr_pose T = flr_pose_identity();
-        tightness t = {0, 0, 0, 0};
+        tightness t = {0, 0, 0, 0, 0};
         for (uint32_t step = 0; step < 5; step++) {
             flr_pose to = T;
             for (int k = 0; k < 3; k++) (&to.p.x)[k] += flr_test_random_range(&random, -8e-6, 8e-6);
@@ -411,8 +437,10 @@ static void bounds_hold(void **state)
         }
         print_message("%u of %u curves come within 5 um\n", t.close, t.curves);
         print_message("of %u of %u entries bounds are known after a way\n", t.sure, t.all);
+        print_message("%u times only what overhangs seems to be near\n", t.overhang);
         assert_gt(t.sure * 10, t.all * 7);
         if (kind == 1) assert_gt(t.curves, 100);
+        if (kind == 1) assert_gt(t.overhang, 20);
         if (kind == 1) assert_gt(t.close * 16, t.curves);
         end(&p);
         flr_test_shape_free(&a);
