@@ -15,7 +15,12 @@
 #include "output.h"
 #include "study_claims.h"
 
-enum { MAX_JOBS = 256, MAX_ARGUMENTS = 2 * FLR_STUDY_MAX_AXES + 8, WAIT_NS = 200000000 };
+enum {
+    MAX_JOBS = 256,
+    MAX_ARGUMENTS = 2 * FLR_STUDY_MAX_AXES + 8,
+    WAIT_NS = 200000000,
+    LOOK_NS = 50000000
+};
 
 typedef struct study_values {
     flr_common common;
@@ -224,6 +229,14 @@ static flr_result try_task(study_run *r, size_t task, bool *busy, flr_error *err
     return result;
 }
 
+/* Waits, but not for long once a signal asks for an end. */
+static void pause_for(const study_run *r, int64_t ns)
+{
+    const int64_t end = flr_clock_ns(r->cli->env) + ns;
+    for (int64_t now = end - ns; now < end && !flr_stop_wanted(); now = flr_clock_ns(r->cli->env))
+        flr_sleep_until(r->cli->env, end - now < LOOK_NS ? end : now + LOOK_NS);
+}
+
 /* Once around all tasks of this shard. A rank that is lost has taken no task but the one that it is at. */
 static flr_result go_round(study_run *r, size_t begin, size_t mine, bool *waits, flr_error *error)
 {
@@ -247,9 +260,7 @@ static flr_result go_round(study_run *r, size_t begin, size_t mine, bool *waits,
         result = try_task(r, i, &busy, error);
         *waits |= busy;
         // the others are at the rest: see now and then whether one of them is gone
-        if (busy && r->round > 0)
-            flr_sleep_until(r->cli->env, flr_clock_ns(r->cli->env) +
-                                             WAIT_NS * (int64_t)(r->round < 25 ? r->round : 25));
+        if (busy && r->round > 0) pause_for(r, WAIT_NS * (int64_t)(r->round < 25 ? r->round : 25));
     }
     while (r->running && result == FLR_OK && !flr_stop_wanted()) result = wait_for_one(r, error);
     r->round++;
