@@ -5,10 +5,13 @@
  * out. Every problem runs with several seeds. --scene names a single one. With the build option FLR_PEERS, RRT-Connect of OMPL with
  * FCL gets the same problems in the same run, in one thread as it has no more; where there is no goal it gets a pose outside.
  *
+ * "processor" is the most processor time that a run took, of all threads: it hardly depends on what else the machine does.
+ *
  * --frames measures that many random poses of each path again, by comparing all triangles that are in range (brute.h). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "bench/bench.h"
 #include "bench/brute.h"
@@ -221,7 +224,7 @@ static flr_result run_problem(plan_bench *b, const problem *p, flr_error *error)
     flr_plan_def def = flr_default_plan_def();
     def.moving = &moving, def.moving_count = 1;
     def.obstacles = &obstacle, def.obstacle_count = 1;
-    double seconds[MAX_SEEDS], lower = INFINITY;
+    double seconds[MAX_SEEDS], processor[MAX_SEEDS], lower = INFINITY;
     unsigned solved = 0;
     flr_plan_method method = FLR_PLAN_NONE;
     for (unsigned i = 0; i < seeds; i++) {
@@ -230,10 +233,12 @@ static flr_result run_problem(plan_bench *b, const problem *p, flr_error *error)
         search.from = p->start, search.to = p->goal, search.to_given = p->goal_given;
         search.seconds = PLAN_SECONDS / b->options->divide;
         search.seed = b->options->seed + i;
+        const clock_t before = clock();
         flr_result result = flr_plan_find(b->env, &def, &search, &r, error);
         if (result != FLR_OK) return result;
         b->runs++;
         if (r.poses) {
+            processor[solved] = (double)(clock() - before) / CLOCKS_PER_SEC;
             b->seconds[b->found++] = seconds[solved++] = r.seconds;
             lower = fmin(lower, r.verdict.lower);
             method = r.method;
@@ -243,21 +248,24 @@ static flr_result run_problem(plan_bench *b, const problem *p, flr_error *error)
         if (result != FLR_OK) return result;
     }
     const double middle = solved ? flr_bench_percentile(seconds, solved, 0.5) : NAN,
-                 slowest = solved ? flr_bench_percentile(seconds, solved, 1) : NAN;
+                 slowest = solved ? flr_bench_percentile(seconds, solved, 1) : NAN,
+                 used = solved ? flr_bench_percentile(processor, solved, 1) : NAN;
     peer_row peer = {0};
     ask_peer(b, p, seeds, &peer);
     const double peer_middle =
         peer.found ? flr_bench_percentile(peer.seconds, peer.found, 0.5) : NAN;
     if (!b->options->json)
-        fprintf(b->out, "%-24s %u of %u  %10.3f %11.3f  %-8s %10.3g  %6u of %u %10.3f\n", p->name,
-                solved, seeds, middle, slowest, flr_plan_method_name(method),
+        fprintf(b->out, "%-24s %u of %u  %10.3f %11.3f %13.3f  %-8s %10.3g  %6u of %u %10.3f\n",
+                p->name, solved, seeds, middle, slowest, used, flr_plan_method_name(method),
                 isfinite(lower) ? 1e3 * lower : NAN, peer.found, peer.runs, peer_middle);
     else
         fprintf(b->out,
                 "%s\n  {\"problem\": \"%s\", \"runs\": %u, \"found\": %u, \"seconds\": %.6g, "
-                "\"slowest\": %.6g, \"peer_runs\": %u, \"peer_found\": %u, \"peer_seconds\": %.6g}",
+                "\"slowest\": %.6g, \"processor\": %.6g, \"peer_runs\": %u, \"peer_found\": %u, "
+                "\"peer_seconds\": %.6g}",
                 b->first ? "" : ",", p->name, seeds, solved, solved ? middle : -1.0,
-                solved ? slowest : -1.0, peer.runs, peer.found, peer.found ? peer_middle : -1.0);
+                solved ? slowest : -1.0, solved ? used : -1.0, peer.runs, peer.found,
+                peer.found ? peer_middle : -1.0);
     b->first = false;
     fflush(b->out);
     return FLR_OK;
@@ -327,8 +335,8 @@ flr_result flr_bench_plan(flr_env *env, const flr_bench_options *options, FILE *
     if (options->json)
         fputs("{\"problems\": [", out);
     else
-        fprintf(out, "%-24s %-7s %11s %11s  %-8s %10s  %s\n", "problem", "found", "p50 [s]",
-                "slowest [s]", "method", "least [mm]", "OMPL + FCL, p50 [s]");
+        fprintf(out, "%-24s %-7s %11s %11s %13s  %-8s %10s  %s\n", "problem", "found", "p50 [s]",
+                "slowest [s]", "processor [s]", "method", "least [mm]", "OMPL + FCL, p50 [s]");
     flr_result result = run_fits(b, error);
     if (result == FLR_OK) result = run_shared(b, error);
     if (result == FLR_OK && !b->runs)
