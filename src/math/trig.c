@@ -2,7 +2,8 @@
  *
  * C libraries differ in the last bit of these functions. Here the result is computed to about 2^-70 as an unevaluated sum of two
  * doubles and rounded once, so that it is the correctly rounded one but for a few arguments in a million, and always the
- * same one: only additions, products, quotients and comparisons of IEEE 754 take part, no fused operation. */
+ * same one: only additions, products, quotients and comparisons of IEEE 754 take part, no fused operation. Small angles mostly need
+ * a tenth of the work, for the same bits. */
 #include "feeler/math.h"
 
 /* high + low, with |low| at most half an ulp of high (T. J. Dekker, A floating-point technique for extending the available precision,
@@ -110,15 +111,54 @@ static wide sine_turned(double a, int turns)
     return quadrant & 2 ? minus(s) : s;
 }
 
+/* Turns of a step are small. There, the first term and the sum of a few others, doubles both, are off by less than `doubt`, which
+ * is twice what the roundings of these terms can amount to. Where everything within it is rounded to the same double, so is the sum of
+ * wide numbers, which lies there, too (A. Ziv, Fast evaluation of elementary mathematical functions with correctly rounded last bit,
+ * 1991). */
+#define FLR_TRIG_SMALL 0.25
+
+/* high + low, rounded, to `to`; false: in doubt. */
+static bool rounded_surely(double high, double low, double doubt, double *to)
+{
+    *to = high + (low - doubt);
+    return *to == high + (low + doubt);
+}
+
+static bool small_sine(double a, double *to)
+{
+    const double z = a * a;
+    const double rest =
+        -1.0 / 6 +
+        z * (1.0 / 120 +
+             z * (-1.0 / 5040 + z * (1.0 / 362880 + z * (-1.0 / 39916800 + z / 6227020800))));
+    return rounded_surely(a, a * (z * rest), fabs(a) * (z * 0x1p-52 + 0x1p-66), to);
+}
+
+static bool small_cosine(double a, double *to)
+{
+    const double z = a * a;
+    const double rest =
+        -0.5 +
+        z * (1.0 / 24 +
+             z * (-1.0 / 720 + z * (1.0 / 40320 + z * (-1.0 / 3628800 +
+                                                       z * (1.0 / 479001600 - z / 87178291200)))));
+    return rounded_surely(1, z * rest, z * 0x1p-51 + 0x1p-66, to);
+}
+
 double flr_sin(double angle)
 {
+    double small;
     if (!(fabs(angle) < FLR_TRIG_LARGE)) return sin(angle);
-    return fabs(angle) < 0x1p-27 ? angle : sine_turned(angle, 0).high;
+    if (fabs(angle) < 0x1p-27) return angle;
+    if (fabs(angle) < FLR_TRIG_SMALL && small_sine(angle, &small)) return small;
+    return sine_turned(angle, 0).high;
 }
 
 double flr_cos(double angle)
 {
+    double small;
     if (!(fabs(angle) < FLR_TRIG_LARGE)) return cos(angle);
+    if (fabs(angle) < FLR_TRIG_SMALL && small_cosine(angle, &small)) return small;
     return sine_turned(angle, 1).high;
 }
 

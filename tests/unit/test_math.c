@@ -444,6 +444,11 @@ static void test_angles_are_rounded(void **state)
         assert_rounded(flr_atan2(y, x), atan2l(y, x));
         assert_true(flr_sin(-a) == -flr_sin(a) && flr_cos(-a) == flr_cos(a));
         assert_true(flr_atan2(-y, x) == -flr_atan2(y, x));
+        /* small ones, which have a way of their own */
+        const double b = ldexp(flr_test_random_range(&random, 0.5, 1),
+                               -1 - (int)flr_test_random_below(&random, 30));
+        assert_rounded(flr_sin(b), sinl(b));
+        assert_rounded(flr_cos(b), cosl(b));
     }
     /* at multiples of pi/2 one of them is almost nothing */
     for (int k = 1; k < 1000; k++) {
