@@ -401,7 +401,7 @@ static int by_file_and_id(const void *a, const void *b)
 /* Of several objects of one id the first is what the others of the file mean. */
 static void note_duplicates(threemf *r)
 {
-    enum { MAX_TOLD = 20 };
+    enum { MAX_DUPLICATES_TOLD = 20 };
     if (r->object_count == 0) return;
     size_t room = 0;
     object *sorted = flr_collect_grow(NULL, &room, r->object_count, sizeof *sorted);
@@ -411,7 +411,8 @@ static void note_duplicates(threemf *r)
     for (size_t i = 1; i < r->object_count; i++) {
         const bool again = by_file_and_id(&sorted[i - 1], &sorted[i]) == 0,
                    told = i > 1 && by_file_and_id(&sorted[i - 2], &sorted[i]) == 0;
-        if (!again || told || sorted[i].id == FLR_STREAM_NONE || notes++ >= MAX_TOLD) continue;
+        if (!again || told || sorted[i].id == FLR_STREAM_NONE || notes++ >= MAX_DUPLICATES_TOLD)
+            continue;
         flr_collect_note(r->collect, "there are several objects %u; the first one counts",
                          sorted[i].id);
     }
