@@ -18,7 +18,7 @@ const AXES = ['x', 'y', 'z'] as const;
 export class Placement {
   /** the next click says where the part is put */
   on = false;
-  private readonly card = by_id('placement-card');
+  private readonly card = by_id<HTMLDetailsElement>('placement-card');
   private readonly position: HTMLInputElement[];
   private readonly rotation: HTMLInputElement[];
   private readonly other: HTMLSelectElement;
@@ -28,6 +28,7 @@ export class Placement {
   private readonly controls: (HTMLInputElement | HTMLButtonElement | HTMLSelectElement)[];
   private press: { x: number; y: number } | null = null;
   private shown = '';
+  private stale = true; // what is to be aligned with: listed anew once for all parts that come, and only where it can be seen
 
   constructor(
     private readonly canvas: HTMLCanvasElement, private readonly model: Model, private readonly stage: Stage, private readonly picker: Picker,
@@ -56,13 +57,13 @@ export class Placement {
       this.press = null;
       if (press && this.on && Math.hypot(event.clientX - press.x, event.clientY - press.y) <= CLICK_PIXELS) this.place_at(event.clientX, event.clientY);
     });
-    for (const signal of [model.on_part, model.on_part_gone]) signal.on(() => this.list());
+    for (const signal of [model.on_part, model.on_part_gone]) signal.on(() => (this.stale = true));
     model.on_scene.on(() => {
       this.toggle(false);
-      this.list();
+      this.stale = true;
     });
     model.on_selected.on(() => {
-      this.list();
+      this.stale = true;
       this.toggle(false);
       this.show(true);
     });
@@ -81,7 +82,9 @@ export class Placement {
   /** every picture: the fields follow the part, unless somebody types */
   update(): void {
     this.card.hidden = !this.model.parts.has(this.model.selected);
-    if (!this.card.hidden) this.show(false);
+    if (this.card.hidden) return;
+    if (this.stale && this.card.open) this.list();
+    this.show(false);
   }
 
   private show(anew: boolean): void {
@@ -104,6 +107,7 @@ export class Placement {
   }
 
   private list(): void {
+    this.stale = false;
     const chosen = this.other.value;
     this.other.replaceChildren(h('option', { value: '' }, '–'), ...[...this.model.parts.values()].filter(({ part }) => part !== this.model.selected)
       .map(({ part, name }) => h('option', { value: String(part) }, name || `part ${part}`)));

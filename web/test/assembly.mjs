@@ -2,7 +2,7 @@
 // node test/assembly.mjs --feeler PROGRAM [--shots FOLDER]
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { drag_by, find_chromium, launch, let_go, open_page, part_of, shows, take, until } from './browser.mjs';
+import { drag_by, find_chromium, launch, let_go, new_page, open_page, part_of, shows, take, until } from './browser.mjs';
 import { cube_stl, stl } from './scene.mjs';
 import { serve_scene } from './serve.mjs';
 
@@ -228,6 +228,32 @@ await step('German numbers have a comma, and both are read', async () => {
   check(words.length === 0, `no number has a point: ${words.join(' | ')}`);
   if (shots) await german.screenshot({ path: join(shots, 'german.png') });
   await german.close();
+});
+
+await step('thousands of parts come without elements for each in every list', async () => {
+  const COUNT = 2000;
+  const many = await serve_scene(feeler, (into) => {
+    writeFileSync(join(into, 'cube.stl'), cube_stl([0, 0, 0], 4));
+    const parts = Array.from({ length: COUNT }, (_, i) => ({ name: `part ${i}`, in: `unit ${Math.floor(i / 20)}`, file: 'cube.stl', moving: i < 10, pose: { position: [(i % 20) * 10, (Math.floor(i / 20) % 20) * 10, Math.floor(i / 400) * 10], orientation: [1, 0, 0, 0] } }));
+    const groups = Array.from({ length: COUNT / 20 }, (_, i) => ({ name: `unit ${i}` }));
+    writeFileSync(join(into, 'scene.json'), JSON.stringify({ feeler: 1, name: 'many', unit: 'mm', voxel: 1, groups, parts }));
+  });
+  const crowd = await new_page(browser, { viewport: { width: 1180, height: 760 } });
+  await crowd.addInitScript(() => {
+    window.added = 0;
+    new MutationObserver((changes) => {
+      for (const change of changes) window.added += change.addedNodes.length;
+    }).observe(document, { childList: true, subtree: true });
+  });
+  await crowd.goto(`${many.url}?quality=low`);
+  await until(crowd, (count) => window.feeler?.parts?.length === count && window.feeler.loaded && window.feeler.parts.every((part) => part.ready), 'all are there', COUNT);
+  const added = await crowd.evaluate(() => window.added);
+  check(added < 4 * COUNT, `no list is made again for every part that comes: ${added} elements`);
+  // and those that it needs are there when they are looked at
+  await crowd.locator('#placement-card > summary').click();
+  await until(crowd, (count) => document.querySelectorAll('#align-with option').length === count, 'a part can be aligned with every other', COUNT);
+  await crowd.close();
+  await many.close();
 });
 
 check(trouble.length === 0, `the console is free of errors:\n    ${trouble.join('\n    ')}`);
