@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "feeler/sim.h"
-#include "net/bytes.h"
 #include "net/net_internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);

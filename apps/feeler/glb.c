@@ -2,14 +2,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/bytes.h"
 #include "swept_mesh.h"
-
-static void put32(uint8_t *to, uint32_t value)
-{
-    for (int i = 0; i < 4; i++) to[i] = (uint8_t)(value >> 8 * i);
-}
 
 /* Positions and indices, little-endian. y is up in glTF: (x, y, z) becomes (x, z, -y). */
 static uint8_t *make_content(const flr_border *b, size_t *size, float low[3], float high[3])
@@ -22,14 +17,13 @@ static uint8_t *make_content(const flr_border *b, size_t *size, float low[3], fl
         const flr_vec3 p = b->vertices[k];
         const float at[3] = {(float)p.x, (float)p.z, (float)-p.y};
         for (int i = 0; i < 3; i++) {
-            uint32_t bits;
-            memcpy(&bits, &at[i], sizeof bits);
-            put32(bytes + 12 * k + 4 * (size_t)i, bits);
+            flr_put_f32(bytes + 12 * k + 4 * (size_t)i, at[i]);
             low[i] = fminf(low[i], at[i]), high[i] = fmaxf(high[i], at[i]);
         }
     }
     for (size_t k = 0; k < b->triangle_count; k++)
-        for (size_t i = 0; i < 3; i++) put32(bytes + points + 12 * k + 4 * i, b->triangles[k][i]);
+        for (size_t i = 0; i < 3; i++)
+            flr_put_u32(bytes + points + 12 * k + 4 * i, b->triangles[k][i]);
     *size = points + faces;
     return bytes;
 }
@@ -64,10 +58,10 @@ flr_result flr_glb_write(flr_env *env, const char *path, const flr_border *b, fl
         12 * b->vertex_count, 12 * b->triangle_count, size);
     while (length % 4) text[length++] = ' ';
     uint8_t head[20], chunk[8];
-    put32(head, 0x46546c67), put32(head + 4, 2);
-    put32(head + 8, (uint32_t)(20 + (size_t)length + 8 + size));
-    put32(head + 12, (uint32_t)length), put32(head + 16, 0x4e4f534a);
-    put32(chunk, (uint32_t)size), put32(chunk + 4, 0x004e4942);
+    flr_put_u32(head, 0x46546c67), flr_put_u32(head + 4, 2);
+    flr_put_u32(head + 8, (uint32_t)(20 + (size_t)length + 8 + size));
+    flr_put_u32(head + 12, (uint32_t)length), flr_put_u32(head + 16, 0x4e4f534a);
+    flr_put_u32(chunk, (uint32_t)size), flr_put_u32(chunk + 4, 0x004e4942);
     flr_output *out;
     flr_result result = flr_output_begin(env, path, &out, error);
     if (result == FLR_OK) {

@@ -5,39 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/text.h"
 
 /* arrays go over the pipe as they lie in memory */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the mesh stream is little-endian");
 _Static_assert(sizeof(flr_vec3) == 24 && sizeof(flr_triangle) == 12, "no padding");
-
-static uint32_t get_u32(const uint8_t *bytes)
-{
-    uint32_t value;
-    memcpy(&value, bytes, sizeof value);
-    return value;
-}
-
-static uint64_t get_u64(const uint8_t *bytes)
-{
-    uint64_t value;
-    memcpy(&value, bytes, sizeof value);
-    return value;
-}
-
-static float get_float(const uint8_t *bytes)
-{
-    float value;
-    memcpy(&value, bytes, sizeof value);
-    return value;
-}
-
-static double get_double(const uint8_t *bytes)
-{
-    double value;
-    memcpy(&value, bytes, sizeof value);
-    return value;
-}
 
 /* copies at most size - 1 bytes, cleaned */
 static void copy_text(char *to, size_t size, const uint8_t *text, size_t length)
@@ -132,9 +105,9 @@ static flr_result begin_block(reader *r)
     r->hasher = flr_hasher_begin();
     flr_result result = take_hashed(r, head, sizeof head);
     if (result != FLR_OK) return result;
-    r->type = get_u32(head);
-    r->size = get_u64(head + 8);
-    if (get_u32(head + 4) != r->blocks) return broken(r, "wrong number");
+    r->type = flr_get_u32(head);
+    r->size = flr_get_u64(head + 8);
+    if (flr_get_u32(head + 4) != r->blocks) return broken(r, "wrong number");
     return FLR_OK;
 }
 
@@ -143,7 +116,7 @@ static flr_result end_block(reader *r)
     uint8_t bytes[FLR_STREAM_HASH_SIZE];
     flr_result result = take(r, bytes, sizeof bytes);
     if (result != FLR_OK) return result;
-    flr_hash stated = {get_u64(bytes), get_u64(bytes + 8)};
+    flr_hash stated = {flr_get_u64(bytes), flr_get_u64(bytes + 8)};
     if (!flr_hash_equal(stated, flr_hasher_end(&r->hasher))) return broken(r, "wrong hash");
     ++r->blocks;
     return FLR_OK;
@@ -155,12 +128,12 @@ static flr_result read_start(reader *r)
     flr_result result = take(r, start, sizeof start);
     if (result != FLR_OK) return result;
     if (memcmp(start, FLR_STREAM_MAGIC, 8) != 0) return broken(r, "not a mesh stream");
-    if (get_u32(start + 8) != FLR_STREAM_VERSION)
+    if (flr_get_u32(start + 8) != FLR_STREAM_VERSION)
         return flr_fail(r->error, FLR_UNSUPPORTED,
                         "%s: the import helper speaks version %u of the mesh stream and this "
                         "feeler version %d; install both from the same release",
-                        r->name, (unsigned)get_u32(start + 8), FLR_STREAM_VERSION);
-    if (get_u32(start + 12) != 0) return broken(r, "reserved field is not 0");
+                        r->name, (unsigned)flr_get_u32(start + 8), FLR_STREAM_VERSION);
+    if (flr_get_u32(start + 12) != 0) return broken(r, "reserved field is not 0");
     return FLR_OK;
 }
 
@@ -200,7 +173,7 @@ static flr_result read_message(reader *r, flr_result *said)
     const uint8_t *text = bytes + 8;
     size_t length = (size_t)r->size - 8;
     char sentence[FLR_ERROR_MESSAGE_SIZE];
-    switch (get_u32(bytes)) {
+    switch (flr_get_u32(bytes)) {
     case FLR_STREAM_FORMAT:
         copy_text(content->format, sizeof content->format, text, length);
         return FLR_OK;
@@ -208,7 +181,7 @@ static flr_result read_message(reader *r, flr_result *said)
         return keep_warning(r, text, length);
     case FLR_STREAM_ERROR:
         copy_text(sentence, sizeof sentence, text, length);
-        *said = flr_fail(r->error, error_code(get_u32(bytes + 4)), "%s: %s", r->name, sentence);
+        *said = flr_fail(r->error, error_code(flr_get_u32(bytes + 4)), "%s: %s", r->name, sentence);
         return FLR_OK;
     default:
         return broken(r, "message of unknown kind");
@@ -250,23 +223,23 @@ static flr_result read_mesh(reader *r)
     if (result == FLR_OK) result = end_block(r);
     if (result != FLR_OK) return result;
 
-    if (get_u64(bytes + 40) > 1) return broken(r, "flag is neither 0 nor 1");
+    if (flr_get_u64(bytes + 40) > 1) return broken(r, "flag is neither 0 nor 1");
     r->content->head = (flr_stream_head){
-        .vertex_count = get_u64(bytes),
-        .triangle_count = get_u64(bytes + 8),
-        .group_count = get_u64(bytes + 16),
-        .names_size = get_u64(bytes + 24),
-        .unit = get_double(bytes + 32),
-        .unit_from_file = get_u64(bytes + 40) != 0,
-        .triangles_in_file = get_u64(bytes + 48),
-        .vertices_in_file = get_u64(bytes + 56),
-        .polygons_split = get_u64(bytes + 64),
-        .dropped_nonfinite = get_u64(bytes + 72),
-        .dropped_malformed = get_u64(bytes + 80),
-        .lines_dropped = get_u64(bytes + 88),
-        .node_count = get_u64(bytes + 96),
-        .up = get_u64(bytes + 104),
-        .faces_skipped = get_u64(bytes + 112),
+        .vertex_count = flr_get_u64(bytes),
+        .triangle_count = flr_get_u64(bytes + 8),
+        .group_count = flr_get_u64(bytes + 16),
+        .names_size = flr_get_u64(bytes + 24),
+        .unit = flr_get_f64(bytes + 32),
+        .unit_from_file = flr_get_u64(bytes + 40) != 0,
+        .triangles_in_file = flr_get_u64(bytes + 48),
+        .vertices_in_file = flr_get_u64(bytes + 56),
+        .polygons_split = flr_get_u64(bytes + 64),
+        .dropped_nonfinite = flr_get_u64(bytes + 72),
+        .dropped_malformed = flr_get_u64(bytes + 80),
+        .lines_dropped = flr_get_u64(bytes + 88),
+        .node_count = flr_get_u64(bytes + 96),
+        .up = flr_get_u64(bytes + 104),
+        .faces_skipped = flr_get_u64(bytes + 112),
     };
     return check_head(r, &r->content->head);
 }
@@ -366,11 +339,11 @@ static flr_result read_groups(reader *r)
         flr_result result = take_hashed(r, bytes, sizeof bytes);
         if (result != FLR_OK) return result;
         content->groups[i] = (flr_mesh_group){
-            .name = get_u32(bytes),
-            .first_triangle = get_u32(bytes + 4),
-            .triangle_count = get_u32(bytes + 8),
+            .name = flr_get_u32(bytes),
+            .first_triangle = flr_get_u32(bytes + 4),
+            .triangle_count = flr_get_u32(bytes + 8),
             .T_mesh_group = get_pose(bytes + 16),
-            .chord = (double)get_float(bytes + 12),
+            .chord = (double)flr_get_f32(bytes + 12),
         };
         result = check_group(r, &content->groups[i], next);
         if (result != FLR_OK) return result;
@@ -407,13 +380,13 @@ static flr_result read_nodes(reader *r)
         content->nodes = nodes;
         flr_result result = take_hashed(r, bytes, sizeof bytes);
         if (result != FLR_OK) return result;
-        if (get_u32(bytes + 16) > 1) return broken(r, "flag is neither 0 nor 1");
-        if (get_u32(bytes + 20) != 0) return broken(r, "reserved field is not 0");
-        content->nodes[i] = (flr_stream_node){.name = get_u32(bytes),
-                                              .parent = get_u32(bytes + 4),
-                                              .group = get_u32(bytes + 8),
-                                              .colour = get_u32(bytes + 12),
-                                              .hidden = get_u32(bytes + 16) != 0,
+        if (flr_get_u32(bytes + 16) > 1) return broken(r, "flag is neither 0 nor 1");
+        if (flr_get_u32(bytes + 20) != 0) return broken(r, "reserved field is not 0");
+        content->nodes[i] = (flr_stream_node){.name = flr_get_u32(bytes),
+                                              .parent = flr_get_u32(bytes + 4),
+                                              .group = flr_get_u32(bytes + 8),
+                                              .colour = flr_get_u32(bytes + 12),
+                                              .hidden = flr_get_u32(bytes + 16) != 0,
                                               .T_root_node = get_pose(bytes + 24)};
         result = check_node(r, &content->nodes[i], i);
         if (result != FLR_OK) return result;
@@ -477,7 +450,7 @@ static flr_result read_end(reader *r)
     flr_result result = take_hashed(r, bytes, sizeof bytes);
     if (result == FLR_OK) result = end_block(r);
     if (result != FLR_OK) return result;
-    if (get_u64(bytes) != before) return broken(r, "length does not fit");
+    if (flr_get_u64(bytes) != before) return broken(r, "length does not fit");
     size_t got = 0;
     result = r->source.read(r->source.context, &more, 1, &got, r->error);
     if (result != FLR_OK) return result;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/bytes.h"
 #include "mesh/decimal.h"
 #include "mesh/reader.h"
 
@@ -26,31 +27,18 @@ static flr_result check_corners(flr_reader *reader, const char *at, const flr_ve
 
 /* ---- binary ---- */
 
-static uint32_t get_u32(const char *at)
-{
-    const unsigned char *b = (const unsigned char *)at;
-    return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
-}
-
-static double get_float(const char *at)
-{
-    uint32_t bits = get_u32(at);
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return (double)value;
-}
-
 bool flr_stl_size_fits(const uint8_t *bytes, size_t size)
 {
     if (size < HEADER) return false;
-    return size - HEADER == (uint64_t)FACET * get_u32((const char *)bytes + 80);
+    return size - HEADER == (uint64_t)FACET * flr_get_u32(bytes + 80);
 }
 
 /* does the count of the header fit the size of the file? gives the facets to read */
 static flr_result check_count(flr_reader *reader, uint64_t *count)
 {
     uint64_t size = (uint64_t)(reader->end - reader->bytes);
-    uint64_t claimed = get_u32(reader->bytes + 80), held = (size - HEADER) / FACET;
+    uint64_t claimed = flr_get_u32((const uint8_t *)reader->bytes + 80),
+             held = (size - HEADER) / FACET;
     char a[FLR_COUNT_TEXT_SIZE], b[FLR_COUNT_TEXT_SIZE], c[FLR_COUNT_TEXT_SIZE],
         d[FLR_COUNT_TEXT_SIZE];
     *count = claimed < held ? claimed : held;
@@ -82,9 +70,10 @@ static flr_result add_facets(flr_reader *reader, const char *at, size_t count)
     for (size_t i = 0; i < count; i++, at += FACET) {
         flr_vec3 *c = &corners[3 * kept];
         for (unsigned k = 0; k < 3; k++) {
-            c[k].x = get_float(at + 12 + 12 * k) * reader->unit;
-            c[k].y = get_float(at + 16 + 12 * k) * reader->unit;
-            c[k].z = get_float(at + 20 + 12 * k) * reader->unit;
+            const uint8_t *corner = (const uint8_t *)at + 12 + 12 * k;
+            c[k].x = (double)flr_get_f32(corner) * reader->unit;
+            c[k].y = (double)flr_get_f32(corner + 4) * reader->unit;
+            c[k].z = (double)flr_get_f32(corner + 8) * reader->unit;
         }
         bool ok;
         flr_result result = check_corners(reader, at, c, &ok);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/bytes.h"
 #include "feeler/base.h"
 #include "feeler/mesh.h"
 #include "mesh/builder.h"
@@ -35,27 +36,6 @@ static double in_unit(double metres, double unit)
     double up = nextafter(value, INFINITY), down = nextafter(value, -INFINITY);
     if (up * unit == metres) return up;
     return down * unit == metres ? down : value;
-}
-
-static void put_u32(unsigned char *to, uint32_t value)
-{
-    for (unsigned i = 0; i < 4; i++) to[i] = (unsigned char)(value >> 8 * i);
-}
-
-static void put_float(unsigned char *to, double value)
-{
-    float single = (float)value;
-    uint32_t bits;
-    memcpy(&bits, &single, sizeof bits);
-    put_u32(to, bits);
-}
-
-static void put_double(unsigned char *to, double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    put_u32(to, (uint32_t)bits);
-    put_u32(to + 4, (uint32_t)(bits >> 32));
 }
 
 /* Compares with the next bytes of the file; FLR_CANCELLED: they differ. */
@@ -90,22 +70,22 @@ static flr_result write_stl(write_writer *w)
 {
     unsigned char header[84] = {0};
     snprintf((char *)header, 80, "binary STL by feeler, unit %g m", w->unit);
-    put_u32(header + 80, w->mesh->triangle_count);
+    flr_put_u32(header + 80, w->mesh->triangle_count);
     flr_result result = flr_output_write(w->output, header, sizeof header, w->error);
     for (uint32_t t = 0; result == FLR_OK && t < w->mesh->triangle_count; t++) {
         unsigned char facet[50] = {0};
         flr_vec3 corner[3];
         for (unsigned i = 0; i < 3; i++) {
             corner[i] = w->mesh->vertices[w->mesh->triangles[t].v[i]];
-            put_float(facet + 12 + 12 * i, corner[i].x / w->unit);
-            put_float(facet + 16 + 12 * i, corner[i].y / w->unit);
-            put_float(facet + 20 + 12 * i, corner[i].z / w->unit);
+            flr_put_f32(facet + 12 + 12 * i, (float)(corner[i].x / w->unit));
+            flr_put_f32(facet + 16 + 12 * i, (float)(corner[i].y / w->unit));
+            flr_put_f32(facet + 20 + 12 * i, (float)(corner[i].z / w->unit));
         }
         flr_vec3 normal = flr_vec3_normalize(
             flr_vec3_cross(flr_vec3_sub(corner[1], corner[0]), flr_vec3_sub(corner[2], corner[0])));
-        put_float(facet, normal.x);
-        put_float(facet + 4, normal.y);
-        put_float(facet + 8, normal.z);
+        flr_put_f32(facet, (float)normal.x);
+        flr_put_f32(facet + 4, (float)normal.y);
+        flr_put_f32(facet + 8, (float)normal.z);
         result = flr_output_write(w->output, facet, sizeof facet, w->error);
     }
     return result;
@@ -180,14 +160,14 @@ static flr_result write_ply(write_writer *w)
     flr_result result = put(w, header, (size_t)length);
     for (uint32_t i = 0; result == FLR_OK && i < mesh->vertex_count; i++) {
         unsigned char vertex[24];
-        put_double(vertex, in_unit(mesh->vertices[i].x, w->unit));
-        put_double(vertex + 8, in_unit(mesh->vertices[i].y, w->unit));
-        put_double(vertex + 16, in_unit(mesh->vertices[i].z, w->unit));
+        flr_put_f64(vertex, in_unit(mesh->vertices[i].x, w->unit));
+        flr_put_f64(vertex + 8, in_unit(mesh->vertices[i].y, w->unit));
+        flr_put_f64(vertex + 16, in_unit(mesh->vertices[i].z, w->unit));
         result = put(w, vertex, sizeof vertex);
     }
     for (uint32_t t = 0; result == FLR_OK && t < mesh->triangle_count; t++) {
         unsigned char face[13] = {3};
-        for (unsigned i = 0; i < 3; i++) put_u32(face + 1 + 4 * i, mesh->triangles[t].v[i]);
+        for (unsigned i = 0; i < 3; i++) flr_put_u32(face + 1 + 4 * i, mesh->triangles[t].v[i]);
         result = put(w, face, sizeof face);
     }
     return result;

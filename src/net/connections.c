@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/text.h"
 #include "feeler/base.h"
-#include "net/bytes.h"
 #include "net/net_internal.h"
 
 enum { BUDGET = 512, QUICK_LOOKS = 16, BYES = 3 };

@@ -8,7 +8,7 @@
  * COOKIE of its own version; the initiator recognises its seal and stops. */
 #include <string.h>
 
-#include "net/bytes.h"
+#include "base/bytes.h"
 #include "net/net_internal.h"
 
 static const int64_t cookie_life = 10000 * 1000000ll; /* accepted so long… */

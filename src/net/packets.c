@@ -1,8 +1,8 @@
 /* sealed packets: times, frames, where the other is, when to send what */
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/text.h"
-#include "net/bytes.h"
 #include "net/net_internal.h"
 
 static const int64_t ack_wait = 5000000;   /* an acknowledgement waits so long for company… */

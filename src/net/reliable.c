@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "feeler/base.h"
-#include "net/bytes.h"
 
 enum {
     WINDOW_FIRST = 32 * FLR_RELIABLE_PART, /* bytes that may fly at the beginning */

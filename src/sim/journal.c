@@ -68,23 +68,11 @@ static unsigned numbers_of(const journal_row *r)
 
 /* ---- writing ---- */
 
-static void put_u32(uint8_t *to, uint32_t value)
-{
-    for (int i = 0; i < 4; i++) to[i] = (uint8_t)(value >> 8 * i);
-}
-
-static void put_f64(uint8_t *to, double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    for (int i = 0; i < 8; i++) to[i] = (uint8_t)(bits >> 8 * i);
-}
-
 static void put_pose(uint8_t *to, const flr_pose *pose)
 {
     const double numbers[] = {pose->p.x, pose->p.y, pose->p.z, pose->q.w,
                               pose->q.x, pose->q.y, pose->q.z};
-    for (int i = 0; i < 7; i++) put_f64(to + 8 * i, numbers[i]);
+    for (int i = 0; i < 7; i++) flr_put_f64(to + 8 * i, numbers[i]);
 }
 
 static uint8_t *print_pose(const flr_pose *pose, size_t *size)
@@ -102,7 +90,7 @@ static uint8_t *print_guide(const flr_world_guide *guide, size_t *size)
     if (!data) return NULL;
     put_pose(data, &guide->from);
     put_pose(data + POSE_SIZE, &guide->to);
-    put_f64(data + 2 * POSE_SIZE, guide->share);
+    flr_put_f64(data + 2 * POSE_SIZE, guide->share);
     return data;
 }
 
@@ -138,7 +126,7 @@ static uint8_t *print_parts(const flr_recording_tap *tap, const flr_static_scene
 {
     uint8_t *data = malloc(4 * (size_t)scene->count + 1);
     for (uint32_t i = 0; data && i < scene->count; i++)
-        put_u32(data + 4 * (size_t)i, number_of(tap, scene->ids[i]));
+        flr_put_u32(data + 4 * (size_t)i, number_of(tap, scene->ids[i]));
     *size = 4 * (size_t)scene->count;
     return data;
 }
@@ -207,27 +195,16 @@ flr_result flr_journal_write(flr_recording_tap *tap, const flr_journal_entry *en
 
 /* ---- reading ---- */
 
-static double get_f64(const uint8_t *from)
-{
-    uint64_t bits = 0;
-    double value;
-    for (int i = 0; i < 8; i++) bits |= (uint64_t)from[i] << 8 * i;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 static flr_pose get_pose(const uint8_t *from)
 {
     double v[7];
-    for (int k = 0; k < 7; k++) v[k] = get_f64(from + 8 * k);
+    for (int k = 0; k < 7; k++) v[k] = flr_get_f64(from + 8 * k);
     return (flr_pose){.p = {v[0], v[1], v[2]}, .q = {.w = v[3], .x = v[4], .y = v[5], .z = v[6]}};
 }
 
 uint32_t flr_journal_part(const flr_noted_parts *parts, size_t index)
 {
-    const uint8_t *from = parts->numbers + 4 * index;
-    return (uint32_t)from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 |
-           (uint32_t)from[3] << 24;
+    return flr_get_u32(parts->numbers + 4 * index);
 }
 
 static const char *find_line(const void *context, const char *key)
@@ -280,7 +257,7 @@ static flr_result read_data(const flr_record_note *note, const char *path, const
             *(flr_noted_guide *)at =
                 (flr_noted_guide){true,
                                   {get_pose(note->data), get_pose(note->data + POSE_SIZE),
-                                   get_f64(note->data + 2 * POSE_SIZE)}};
+                                   flr_get_f64(note->data + 2 * POSE_SIZE)}};
         break;
     case TYPE_params:
         return read_params(note, path, at, error);
@@ -392,6 +369,7 @@ void flr_journal_do(const flr_journal_entry *entry, flr_world *world)
 #define DO_STOP(name)  (void)0
     switch (entry->kind) {
 #define FLR_JOURNAL(NAME, name, word, REPLAY, doc) case FLR_JOURNAL_##NAME: DO_##REPLAY(name); break;
+#include "base/bytes.h"
 #include "protocol/command_rows.h"
     case FLR_JOURNAL_KINDS: break;
     }

@@ -11,7 +11,8 @@
 #define FLR_VOXEL_NANOVDB_FORMAT_H
 
 #include <stdint.h>
-#include <string.h>
+
+#include "base/bytes.h"
 
 #define FLR_NANOVDB_MAGIC   UINT64_C(0x304244566f6e614e) /* "NanoVDB0" */
 #define FLR_NANOVDB_VERSION (32u << 21 | 4u << 10 | 2u)
@@ -94,39 +95,6 @@ enum {
     FLR_NV_FLAG_IN_ORDER = 32,
     FLR_NV_HAS_BOX = 2, /* flag of a node */
 };
-
-static inline uint32_t flr_nv_u32(const uint8_t *p)
-{
-    uint32_t value;
-    memcpy(&value, p, sizeof value);
-    return value;
-}
-
-static inline uint64_t flr_nv_u64(const uint8_t *p)
-{
-    uint64_t value;
-    memcpy(&value, p, sizeof value);
-    return value;
-}
-
-static inline float flr_nv_f32(const uint8_t *p)
-{
-    float value;
-    memcpy(&value, p, sizeof value);
-    return value;
-}
-
-static inline double flr_nv_f64(const uint8_t *p)
-{
-    double value;
-    memcpy(&value, p, sizeof value);
-    return value;
-}
-
-static inline void flr_nv_put_u32(uint8_t *p, uint32_t value) { memcpy(p, &value, sizeof value); }
-static inline void flr_nv_put_u64(uint8_t *p, uint64_t value) { memcpy(p, &value, sizeof value); }
-static inline void flr_nv_put_f32(uint8_t *p, float value) { memcpy(p, &value, sizeof value); }
-static inline void flr_nv_put_f64(uint8_t *p, double value) { memcpy(p, &value, sizeof value); }
 
 static inline void flr_nv_set_bit(uint8_t *bits, unsigned n)
 {

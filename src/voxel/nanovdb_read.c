@@ -45,40 +45,40 @@ static flr_result damaged(const nanovdb_read_reading *r, const char *what)
 static flr_result find_grid(nanovdb_read_reading *r, const uint8_t *bytes, size_t size)
 {
     flr_error *error = r->error;
-    if (size < FLR_NV_FILE + FLR_NV_META || flr_nv_u64(bytes) != FLR_NANOVDB_MAGIC)
+    if (size < FLR_NV_FILE + FLR_NV_META || flr_get_u64(bytes) != FLR_NANOVDB_MAGIC)
         return flr_fail(error, FLR_BAD_INPUT, "%s is not a NanoVDB file", r->name);
-    uint32_t version = flr_nv_u32(bytes + 8);
+    uint32_t version = flr_get_u32(bytes + 8);
     if (version >> 21 != FLR_NANOVDB_VERSION >> 21)
         return flr_fail(error, FLR_UNSUPPORTED,
                         "%s: NanoVDB files of version %u cannot be read, only those of version %u",
                         r->name, version >> 21, FLR_NANOVDB_VERSION >> 21);
-    if (flr_nv_u32(bytes + FLR_NV_FILE_COUNT) >> 16)
+    if (flr_get_u32(bytes + FLR_NV_FILE_COUNT) >> 16)
         return flr_fail(error, FLR_UNSUPPORTED,
                         "%s: the grid is compressed; write it without compression", r->name);
     const uint8_t *meta = bytes + FLR_NV_FILE;
-    if (!(flr_nv_u32(bytes + FLR_NV_FILE_COUNT) & 0xFFFF))
+    if (!(flr_get_u32(bytes + FLR_NV_FILE_COUNT) & 0xFFFF))
         return flr_fail(error, FLR_BAD_INPUT, "%s: there is no grid in it", r->name);
-    if (flr_nv_u32(meta + FLR_NV_META_TYPE) != FLR_NV_TYPE_FLOAT)
+    if (flr_get_u32(meta + FLR_NV_META_TYPE) != FLR_NV_TYPE_FLOAT)
         return flr_fail(error, FLR_UNSUPPORTED,
                         "%s: the first grid does not hold 32-bit floats; write it as a level set "
                         "of floats",
                         r->name);
 
     /* all descriptions come first, then all grids */
-    uint64_t at = FLR_NV_FILE, grids = flr_nv_u32(bytes + FLR_NV_FILE_COUNT) & 0xFFFF;
+    uint64_t at = FLR_NV_FILE, grids = flr_get_u32(bytes + FLR_NV_FILE_COUNT) & 0xFFFF;
     for (uint64_t i = 0; i < grids; i++) {
         if (size - at < FLR_NV_META) return damaged(r, "it ends in the list of grids");
-        uint64_t name = flr_nv_u32(bytes + at + FLR_NV_META_NAME_SIZE);
+        uint64_t name = flr_get_u32(bytes + at + FLR_NV_META_NAME_SIZE);
         at += FLR_NV_META;
         if (size - at < name) return damaged(r, "it ends in the name of a grid");
         at += name;
     }
     r->grid = bytes + at;
-    r->size = flr_nv_u64(meta + FLR_NV_META_SIZE);
+    r->size = flr_get_u64(meta + FLR_NV_META_SIZE);
     if (r->size > size - at) return damaged(r, "it ends before the grid does");
     if (r->size < FLR_NV_GRID + FLR_NV_TREE + FLR_NV_ROOT ||
-        flr_nv_u64(r->grid) != FLR_NANOVDB_MAGIC ||
-        flr_nv_u32(r->grid + FLR_NV_GRID_TYPE) != FLR_NV_TYPE_FLOAT)
+        flr_get_u64(r->grid) != FLR_NANOVDB_MAGIC ||
+        flr_get_u32(r->grid + FLR_NV_GRID_TYPE) != FLR_NV_TYPE_FLOAT)
         return damaged(r, "the grid does not begin as one");
     return FLR_OK;
 }
@@ -87,7 +87,7 @@ static flr_result find_grid(nanovdb_read_reading *r, const uint8_t *bytes, size_
 static flr_result read_map(nanovdb_read_reading *r)
 {
     double numbers[22];
-    for (int i = 0; i < 22; i++) numbers[i] = flr_nv_f64(r->grid + FLR_NV_GRID_MAP_D + 8 * i);
+    for (int i = 0; i < 22; i++) numbers[i] = flr_get_f64(r->grid + FLR_NV_GRID_MAP_D + 8 * i);
     r->voxel = numbers[0];
     if (!(r->voxel >= 1e-12 && r->voxel <= 1e6)) return damaged(r, "the voxel size");
     for (int i = 0; i < 9; i++)
@@ -130,14 +130,14 @@ static bool is_surface(nanovdb_read_reading *r, float value)
 static bool is_empty_row(nanovdb_read_reading *r, const uint8_t *children, const uint8_t *cells,
                          unsigned first)
 {
-    if (flr_nv_u64(children + first / 8)) return false;
+    if (flr_get_u64(children + first / 8)) return false;
     const uint8_t *row = cells + 8 * first;
     /* most rows hold one value 64 times, and comparing bytes is several times faster */
     const unsigned count = memcmp(row, row + 8, 63 * 8) == 0 ? 1 : 64;
     float limit = r->limit;
     unsigned below = 0, near = 0;
     for (unsigned n = 0; n < count; n++) {
-        float value = flr_nv_f32(row + 8 * n);
+        float value = flr_get_f32(row + 8 * n);
         below |= value < -limit;
         near |= value >= -limit && value <= limit;
     }
@@ -150,7 +150,7 @@ static flr_result read_leaf(nanovdb_read_reading *r, uint64_t offset, const int3
     const uint8_t *values = r->grid + offset + FLR_NV_LEAF_VALUES;
     flr_mask mask = {{0}};
     for (unsigned n = 0; n < 512; n++)
-        if (is_surface(r, flr_nv_f32(values + 4 * n)))
+        if (is_surface(r, flr_get_f32(values + 4 * n)))
             flr_mask_set(&mask, flr_cell(n >> 6, n >> 3 & 7, n & 7));
     return flr_mask_is_empty(&mask) ? FLR_OK : add_part(r, at, &mask);
 }
@@ -200,11 +200,11 @@ static flr_result read_lower(nanovdb_read_reading *r, uint64_t here, const int32
                                  at[1] * 16 + (int32_t)(n >> 4 & 15),
                                  at[2] * 16 + (int32_t)(n & 15)};
         if (!flr_nv_get_bit(node + FLR_NV_LOWER_CHILDREN, n)) {
-            result = read_tile(r, flr_nv_f32(cells + 8 * n), leaf);
+            result = read_tile(r, flr_get_f32(cells + 8 * n), leaf);
             continue;
         }
         uint64_t child;
-        result = find_child(r, here, flr_nv_u64(cells + 8 * n), FLR_NV_LEAF, 0, &child);
+        result = find_child(r, here, flr_get_u64(cells + 8 * n), FLR_NV_LEAF, 0, &child);
         if (result == FLR_OK) result = read_leaf(r, child, leaf);
     }
     return result;
@@ -220,14 +220,14 @@ static flr_result read_upper(nanovdb_read_reading *r, uint64_t here, const int32
             continue;
         }
         if (!flr_nv_get_bit(node + FLR_NV_UPPER_CHILDREN, n)) {
-            if (is_surface(r, flr_nv_f32(cells + 8 * n))) result = surface_tile(r, 128);
+            if (is_surface(r, flr_get_f32(cells + 8 * n))) result = surface_tile(r, 128);
             continue;
         }
         const int32_t lower[3] = {at[0] * 32 + (int32_t)(n >> 10),
                                   at[1] * 32 + (int32_t)(n >> 5 & 31),
                                   at[2] * 32 + (int32_t)(n & 31)};
         uint64_t child;
-        result = find_child(r, here, flr_nv_u64(cells + 8 * n), FLR_NV_LOWER, 1, &child);
+        result = find_child(r, here, flr_get_u64(cells + 8 * n), FLR_NV_LOWER, 1, &child);
         if (result == FLR_OK) result = read_lower(r, child, lower);
     }
     return result;
@@ -243,28 +243,28 @@ static int32_t key_place(uint64_t bits)
 static flr_result read_tree(nanovdb_read_reading *r)
 {
     const uint8_t *tree = r->grid + FLR_NV_GRID;
-    for (int i = 0; i < 3; i++) r->left[i] = flr_nv_u32(tree + FLR_NV_TREE_COUNTS + 4 * i);
+    for (int i = 0; i < 3; i++) r->left[i] = flr_get_u32(tree + FLR_NV_TREE_COUNTS + 4 * i);
     /* no more than there is room for, whatever it says */
     const uint64_t sizes[3] = {FLR_NV_LEAF, FLR_NV_LOWER, FLR_NV_UPPER};
     for (int i = 0; i < 3; i++)
         if (r->left[i] > r->size / sizes[i]) return damaged(r, "more nodes than fit into it");
     r->tiles_left = r->size / FLR_NV_LEAF;
 
-    uint64_t root = FLR_NV_GRID + flr_nv_u64(tree + FLR_NV_TREE_OFFSETS + 24);
+    uint64_t root = FLR_NV_GRID + flr_get_u64(tree + FLR_NV_TREE_OFFSETS + 24);
     if (root < FLR_NV_GRID + FLR_NV_TREE || root > r->size - FLR_NV_ROOT)
         return damaged(r, "the root lies outside of the grid");
-    uint64_t count = flr_nv_u32(r->grid + root + FLR_NV_ROOT_COUNT);
+    uint64_t count = flr_get_u32(r->grid + root + FLR_NV_ROOT_COUNT);
     if (count > (r->size - root - FLR_NV_ROOT) / FLR_NV_TILE)
         return damaged(r, "the root has more tiles than fit into the grid");
-    r->background = flr_nv_f32(r->grid + root + FLR_NV_ROOT_BACKGROUND);
+    r->background = flr_get_f32(r->grid + root + FLR_NV_ROOT_BACKGROUND);
     if (is_surface(r, r->background)) return surface_tile(r, 128);
     flr_result result = FLR_OK;
     for (uint64_t i = 0; i < count && result == FLR_OK; i++) {
         const uint8_t *tile = r->grid + root + FLR_NV_ROOT + i * FLR_NV_TILE;
-        uint64_t key = flr_nv_u64(tile), distance = flr_nv_u64(tile + FLR_NV_TILE_CHILD), child;
+        uint64_t key = flr_get_u64(tile), distance = flr_get_u64(tile + FLR_NV_TILE_CHILD), child;
         const int32_t at[3] = {key_place(key >> 42), key_place(key >> 21), key_place(key)};
         if (!distance) {
-            if (is_surface(r, flr_nv_f32(tile + FLR_NV_TILE_VALUE))) result = surface_tile(r, 128);
+            if (is_surface(r, flr_get_f32(tile + FLR_NV_TILE_VALUE))) result = surface_tile(r, 128);
             continue;
         }
         result = find_child(r, root, distance, FLR_NV_UPPER, 2, &child);

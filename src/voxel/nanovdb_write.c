@@ -231,16 +231,16 @@ static flr_result put(nanovdb_write_writing *w, const void *bytes, size_t size)
 static void put_box(uint8_t *p, const nanovdb_write_box *b)
 {
     for (int i = 0; i < 3; i++) {
-        flr_nv_put_u32(p + 4 * i, (uint32_t)b->low[i]);
-        flr_nv_put_u32(p + 12 + 4 * i, (uint32_t)b->high[i]);
+        flr_put_u32(p + 4 * i, (uint32_t)b->low[i]);
+        flr_put_u32(p + 12 + 4 * i, (uint32_t)b->high[i]);
     }
 }
 
 /* least and largest active value */
 static void put_limits(const nanovdb_write_writing *w, uint8_t *p, uint32_t furthest)
 {
-    flr_nv_put_f32(p, 0);
-    flr_nv_put_f32(p + 4, furthest > FLR_MARK_SURFACE ? w->values[furthest] : 0);
+    flr_put_f32(p, 0);
+    flr_put_f32(p + 4, furthest > FLR_MARK_SURFACE ? w->values[furthest] : 0);
 }
 
 typedef struct layout {
@@ -263,35 +263,35 @@ static void put_world(const nanovdb_write_writing *w, uint8_t *world, uint8_t *v
     const flr_grid *g = &w->voxmap->header->grid;
     const double origin[3] = {g->origin.x, g->origin.y, g->origin.z};
     for (int i = 0; i < 3; i++) {
-        flr_nv_put_f64(world + 8 * i, origin[i] + w->all.low[i] * g->voxel);
-        flr_nv_put_f64(world + 24 + 8 * i, origin[i] + (w->all.high[i] + 1.0) * g->voxel);
-        flr_nv_put_f64(voxel + 8 * i, g->voxel);
+        flr_put_f64(world + 8 * i, origin[i] + w->all.low[i] * g->voxel);
+        flr_put_f64(world + 24 + 8 * i, origin[i] + (w->all.high[i] + 1.0) * g->voxel);
+        flr_put_f64(voxel + 8 * i, g->voxel);
     }
 }
 
 static flr_result put_description(nanovdb_write_writing *w, const layout *l)
 {
     uint8_t bytes[FLR_NV_FILE + FLR_NV_META + sizeof grid_name] = {0}, *m = bytes + FLR_NV_FILE;
-    flr_nv_put_u64(bytes, FLR_NANOVDB_MAGIC);
-    flr_nv_put_u32(bytes + 8, FLR_NANOVDB_VERSION);
+    flr_put_u64(bytes, FLR_NANOVDB_MAGIC);
+    flr_put_u32(bytes + 8, FLR_NANOVDB_VERSION);
     bytes[FLR_NV_FILE_COUNT] = 1;
-    flr_nv_put_u64(m + FLR_NV_META_SIZE, l->size);
-    flr_nv_put_u64(m + FLR_NV_META_STORED, l->size);
+    flr_put_u64(m + FLR_NV_META_SIZE, l->size);
+    flr_put_u64(m + FLR_NV_META_STORED, l->size);
     /* readers find a grid by the key of its name: digits to the base 67, what overflows comes back in */
     uint64_t key = 0;
     for (const char *c = grid_name; *c; c++) key = key * 67 + (uint64_t)*c + (key >> 56);
-    flr_nv_put_u64(m + FLR_NV_META_NAME_KEY, key);
-    flr_nv_put_u64(m + FLR_NV_META_VOXELS, w->active);
-    flr_nv_put_u32(m + FLR_NV_META_TYPE, FLR_NV_TYPE_FLOAT);
-    flr_nv_put_u32(m + FLR_NV_META_CLASS, FLR_NV_CLASS_LEVEL_SET);
+    flr_put_u64(m + FLR_NV_META_NAME_KEY, key);
+    flr_put_u64(m + FLR_NV_META_VOXELS, w->active);
+    flr_put_u32(m + FLR_NV_META_TYPE, FLR_NV_TYPE_FLOAT);
+    flr_put_u32(m + FLR_NV_META_CLASS, FLR_NV_CLASS_LEVEL_SET);
     put_world(w, m + FLR_NV_META_WORLD, m + FLR_NV_META_VOXEL);
     put_box(m + FLR_NV_META_INDEX, &w->all);
-    flr_nv_put_u32(m + FLR_NV_META_NAME_SIZE, sizeof grid_name);
-    flr_nv_put_u32(m + FLR_NV_META_NODES, (uint32_t)w->leaf_count);
-    flr_nv_put_u32(m + FLR_NV_META_NODES + 4, (uint32_t)w->node_count);
-    flr_nv_put_u32(m + FLR_NV_META_NODES + 8, (uint32_t)w->upper_count);
-    flr_nv_put_u32(m + FLR_NV_META_NODES + 12, 1);
-    flr_nv_put_u32(m + FLR_NV_META_VERSION, FLR_NANOVDB_VERSION);
+    flr_put_u32(m + FLR_NV_META_NAME_SIZE, sizeof grid_name);
+    flr_put_u32(m + FLR_NV_META_NODES, (uint32_t)w->leaf_count);
+    flr_put_u32(m + FLR_NV_META_NODES + 4, (uint32_t)w->node_count);
+    flr_put_u32(m + FLR_NV_META_NODES + 8, (uint32_t)w->upper_count);
+    flr_put_u32(m + FLR_NV_META_NODES + 12, 1);
+    flr_put_u32(m + FLR_NV_META_VERSION, FLR_NANOVDB_VERSION);
     memcpy(m + FLR_NV_META, grid_name, sizeof grid_name);
     return put(w, bytes, sizeof bytes);
 }
@@ -310,8 +310,8 @@ static void put_map(const nanovdb_write_writing *w, uint8_t *grid)
     numbers[20] = g->origin.z + g->voxel / 2;
     numbers[21] = 1;
     for (int i = 0; i < 22; i++) {
-        flr_nv_put_f32(grid + FLR_NV_GRID_MAP_F + 4 * i, (float)numbers[i]);
-        flr_nv_put_f64(grid + FLR_NV_GRID_MAP_D + 8 * i, numbers[i]);
+        flr_put_f32(grid + FLR_NV_GRID_MAP_F + 4 * i, (float)numbers[i]);
+        flr_put_f64(grid + FLR_NV_GRID_MAP_D + 8 * i, numbers[i]);
     }
 }
 
@@ -320,37 +320,36 @@ static flr_result put_head(nanovdb_write_writing *w, const layout *l)
 {
     uint8_t g[FLR_NV_GRID + FLR_NV_TREE + FLR_NV_ROOT] = {0};
     uint8_t *tree = g + FLR_NV_GRID, *root = tree + FLR_NV_TREE;
-    flr_nv_put_u64(g, FLR_NANOVDB_MAGIC);
-    flr_nv_put_u64(g + FLR_NV_GRID_CHECKSUM, UINT64_MAX); /* none */
-    flr_nv_put_u32(g + FLR_NV_GRID_VERSION, FLR_NANOVDB_VERSION);
-    flr_nv_put_u32(g + FLR_NV_GRID_FLAGS,
-                   FLR_NV_FLAG_BOXES | FLR_NV_FLAG_LIMITS | FLR_NV_FLAG_IN_ORDER);
-    flr_nv_put_u32(g + FLR_NV_GRID_COUNT, 1);
-    flr_nv_put_u64(g + FLR_NV_GRID_SIZE, l->size);
+    flr_put_u64(g, FLR_NANOVDB_MAGIC);
+    flr_put_u64(g + FLR_NV_GRID_CHECKSUM, UINT64_MAX); /* none */
+    flr_put_u32(g + FLR_NV_GRID_VERSION, FLR_NANOVDB_VERSION);
+    flr_put_u32(g + FLR_NV_GRID_FLAGS,
+                FLR_NV_FLAG_BOXES | FLR_NV_FLAG_LIMITS | FLR_NV_FLAG_IN_ORDER);
+    flr_put_u32(g + FLR_NV_GRID_COUNT, 1);
+    flr_put_u64(g + FLR_NV_GRID_SIZE, l->size);
     memcpy(g + FLR_NV_GRID_NAME, grid_name, sizeof grid_name);
     put_map(w, g);
     put_world(w, g + FLR_NV_GRID_WORLD, g + FLR_NV_GRID_VOXEL);
-    flr_nv_put_u32(g + FLR_NV_GRID_CLASS, FLR_NV_CLASS_LEVEL_SET);
-    flr_nv_put_u32(g + FLR_NV_GRID_TYPE, FLR_NV_TYPE_FLOAT);
+    flr_put_u32(g + FLR_NV_GRID_CLASS, FLR_NV_CLASS_LEVEL_SET);
+    flr_put_u32(g + FLR_NV_GRID_TYPE, FLR_NV_TYPE_FLOAT);
 
     const uint64_t starts[4] = {l->leaves, l->lowers, l->uppers, l->root};
     const uint64_t counts[3] = {w->leaf_count, w->node_count, w->upper_count};
     for (int i = 0; i < 4; i++)
-        flr_nv_put_u64(tree + FLR_NV_TREE_OFFSETS + 8 * i, starts[i] - FLR_NV_GRID);
-    for (int i = 0; i < 3; i++)
-        flr_nv_put_u32(tree + FLR_NV_TREE_COUNTS + 4 * i, (uint32_t)counts[i]);
-    flr_nv_put_u64(tree + FLR_NV_TREE_VOXELS, w->active);
+        flr_put_u64(tree + FLR_NV_TREE_OFFSETS + 8 * i, starts[i] - FLR_NV_GRID);
+    for (int i = 0; i < 3; i++) flr_put_u32(tree + FLR_NV_TREE_COUNTS + 4 * i, (uint32_t)counts[i]);
+    flr_put_u64(tree + FLR_NV_TREE_VOXELS, w->active);
 
     put_box(root, &w->all);
-    flr_nv_put_u32(root + FLR_NV_ROOT_COUNT, (uint32_t)w->upper_count);
-    flr_nv_put_f32(root + FLR_NV_ROOT_BACKGROUND, w->values[FLR_MARK_FREE]);
+    flr_put_u32(root + FLR_NV_ROOT_COUNT, (uint32_t)w->upper_count);
+    flr_put_f32(root + FLR_NV_ROOT_BACKGROUND, w->values[FLR_MARK_FREE]);
     put_limits(w, root + FLR_NV_ROOT_MIN, w->furthest);
     flr_result result = put(w, g, sizeof g);
     for (size_t i = 0; result == FLR_OK && i < w->upper_count; i++) {
         const uint32_t *at = w->uppers[i].at;
         uint8_t tile[FLR_NV_TILE] = {0};
-        flr_nv_put_u64(tile, (uint64_t)at[0] << 42 | (uint64_t)at[1] << 21 | at[2]);
-        flr_nv_put_u64(tile + FLR_NV_TILE_CHILD, l->uppers + i * FLR_NV_UPPER - l->root);
+        flr_put_u64(tile, (uint64_t)at[0] << 42 | (uint64_t)at[1] << 21 | at[2]);
+        flr_put_u64(tile + FLR_NV_TILE_CHILD, l->uppers + i * FLR_NV_UPPER - l->root);
         result = put(w, tile, sizeof tile);
     }
     return result;
@@ -359,8 +358,8 @@ static flr_result put_head(nanovdb_write_writing *w, const layout *l)
 /* One cell with a value for all of it. */
 static void put_value(uint8_t *cells, unsigned n, float value)
 {
-    flr_nv_put_u32(cells + 8 * n + 4, 0);
-    flr_nv_put_f32(cells + 8 * n, value);
+    flr_put_u32(cells + 8 * n + 4, 0);
+    flr_put_f32(cells + 8 * n, value);
 }
 
 static flr_result put_uppers(nanovdb_write_writing *w, const layout *l)
@@ -387,7 +386,7 @@ static flr_result put_uppers(nanovdb_write_writing *w, const layout *l)
                 continue;
             }
             flr_nv_set_bit(node + FLR_NV_UPPER_CHILDREN, n);
-            flr_nv_put_u64(cells + 8 * n, next - here);
+            flr_put_u64(cells + 8 * n, next - here);
             next += FLR_NV_LOWER;
         }
         result = put(w, node, FLR_NV_UPPER);
@@ -419,7 +418,7 @@ static flr_result put_lowers(nanovdb_write_writing *w, const layout *l)
                 continue;
             }
             flr_nv_set_bit(node + FLR_NV_LOWER_CHILDREN, n);
-            flr_nv_put_u64(node + FLR_NV_LOWER_CELLS + 8 * n, next - here);
+            flr_put_u64(node + FLR_NV_LOWER_CELLS + 8 * n, next - here);
             next += FLR_NV_LEAF;
         }
         here += FLR_NV_LOWER;
@@ -440,14 +439,14 @@ static flr_result put_leaf(nanovdb_write_writing *w, uint32_t entry, const uint3
     uint32_t furthest = 0;
     const nanovdb_write_box *b = measure_leaf(marks, chunk, &active, &furthest) ? &active : &whole;
     for (int i = 0; i < 3; i++) {
-        flr_nv_put_u32(leaf + 4 * i, (uint32_t)b->low[i]);
+        flr_put_u32(leaf + 4 * i, (uint32_t)b->low[i]);
         leaf[FLR_NV_LEAF_SIZE + i] = (uint8_t)(b->high[i] - b->low[i]);
     }
     leaf[FLR_NV_LEAF_FLAGS] = furthest ? FLR_NV_HAS_BOX : 0;
     put_limits(w, leaf + FLR_NV_LEAF_MIN, furthest);
     for (unsigned n = 0; n < 512; n++) {
         if (marks[n] >= FLR_MARK_SURFACE) flr_nv_set_bit(leaf + FLR_NV_LEAF_ACTIVE, n);
-        flr_nv_put_f32(leaf + FLR_NV_LEAF_VALUES + 4 * n, w->values[marks[n]]);
+        flr_put_f32(leaf + FLR_NV_LEAF_VALUES + 4 * n, w->values[marks[n]]);
     }
     return put(w, leaf, sizeof leaf);
 }

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "net/bytes.h"
+#include "base/bytes.h"
 #include "net/connections.h"
 
 enum { ADDRESSES = 8 };

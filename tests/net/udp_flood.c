@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "net/bytes.h"
+#include "base/bytes.h"
 #include "net/net_internal.h"
 
 enum {

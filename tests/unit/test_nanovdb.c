@@ -346,15 +346,15 @@ static void memory_is_bounded_by_the_file(void **state)
     flr_voxmap_destroy(voxmap);
     uint8_t *grid = blob.bytes + FLR_NV_FILE + FLR_NV_META + sizeof "surface";
     uint8_t *root = grid + FLR_NV_GRID + FLR_NV_TREE, *tile = root + FLR_NV_ROOT + FLR_NV_TILE;
-    assert_int_equal(flr_nv_u32(root + FLR_NV_ROOT_COUNT), 2);
+    assert_int_equal(flr_get_u32(root + FLR_NV_ROOT_COUNT), 2);
 
     // the second box 100 upper nodes away to two sides
-    uint64_t key = flr_nv_u64(tile);
-    flr_nv_put_u64(tile, key | UINT64_C(100) << 42 | UINT64_C(100) << 21);
+    uint64_t key = flr_get_u64(tile);
+    flr_put_u64(tile, key | UINT64_C(100) << 42 | UINT64_C(100) << 21);
     flr_fail_alloc_peak_begin();
     refuse(&blob, blob.size, FLR_TOO_LARGE, "too far apart");
     assert_lt(flr_fail_alloc_peak(), blob.size);
-    flr_nv_put_u64(tile, key);
+    flr_put_u64(tile, key);
 
     // a background of 200 voxels, and values of 9
     const float background = 0.2f;
@@ -372,7 +372,7 @@ static void memory_is_bounded_by_the_file(void **state)
     // a lower node full of tiles on the surface: 32 KiB that stand for two million surface voxels
     blob = sphere_file();
     grid = blob.bytes + FLR_NV_FILE + FLR_NV_META + sizeof "surface";
-    uint8_t *lower = grid + FLR_NV_GRID + flr_nv_u64(grid + FLR_NV_GRID + FLR_NV_TREE_OFFSETS + 8);
+    uint8_t *lower = grid + FLR_NV_GRID + flr_get_u64(grid + FLR_NV_GRID + FLR_NV_TREE_OFFSETS + 8);
     memset(lower + FLR_NV_LOWER_CHILDREN, 0, 512);
     memset(lower + FLR_NV_LOWER_CELLS, 0, (size_t)4096 * 8);
     flr_fail_alloc_peak_begin();
