@@ -54,16 +54,8 @@ json_t *flr_clash_json(const flr_clash_report *r)
 static flr_result write_text(flr_cli *cli, const char *path, const char *text, size_t size,
                              flr_error *error)
 {
-    flr_output *output = NULL;
     flr_hold_signals();
-    flr_result result = flr_output_begin(cli->env, path, &output, error);
-    if (result == FLR_OK) {
-        result = flr_output_write(output, text, size, error);
-        if (result == FLR_OK)
-            result = flr_output_commit(output, error);
-        else
-            flr_output_abandon(output);
-    }
+    flr_result result = flr_file_write_all(cli->env, path, text, size, error);
     flr_release_signals();
     return result;
 }

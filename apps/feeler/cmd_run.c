@@ -435,11 +435,7 @@ static flr_result run_one(flr_cli *cli, const run_values *values, run_job *j,
         did = flr_run_write_poses(
             &(flr_run_poses){j->stage, j->scene->unit, j->setup.rate, j->poses, j->moving}, poses,
             result->frames, error);
-    if (did != FLR_OK)
-        flr_output_abandon(poses);
-    else if (poses)
-        did = flr_output_commit(poses, error);
-    return did;
+    return poses ? flr_output_end(poses, did, error) : did;
 }
 
 static int exit_of(flr_result result)

@@ -190,13 +190,8 @@ int flr_convert_csv(flr_cli *cli, const char *from, const char *to)
     bool read = false;
     flr_hold_signals();
     result = flr_output_begin(cli->env, to, &t.out, &error);
-    if (result == FLR_OK) {
-        result = write_table(cli, recording, &t, &read);
-        if (result == FLR_OK)
-            result = flr_output_commit(t.out, &error);
-        else
-            flr_output_abandon(t.out);
-    }
+    if (result == FLR_OK)
+        result = flr_output_end(t.out, write_table(cli, recording, &t, &read), &error);
     flr_release_signals();
     flr_progress_end(cli);
     bool complete = flr_recording_complete(recording);

@@ -69,10 +69,7 @@ flr_result flr_glb_write(flr_env *env, const char *path, const flr_border *b, fl
         if (result == FLR_OK) result = flr_output_write(out, text, (size_t)length, error);
         if (result == FLR_OK) result = flr_output_write(out, chunk, sizeof chunk, error);
         if (result == FLR_OK) result = flr_output_write(out, content, size, error);
-        if (result == FLR_OK)
-            result = flr_output_commit(out, error);
-        else
-            flr_output_abandon(out);
+        result = flr_output_end(out, result, error);
     }
     free(content);
     return result;

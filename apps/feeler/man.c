@@ -175,13 +175,7 @@ static flr_result write_text(flr_env *env, const char *folder, const char *name,
     char path[4096];
     if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path)
         return flr_fail(error, FLR_BAD_ARGUMENT, "%s: the path is too long", folder);
-    flr_output *output;
-    flr_result result = flr_output_begin(env, path, &output, error);
-    if (result != FLR_OK) return result;
-    result = flr_output_write(output, text, size, error);
-    if (result == FLR_OK) return flr_output_commit(output, error);
-    flr_output_abandon(output);
-    return result;
+    return flr_file_write_all(env, path, text, size, error);
 }
 
 /* the page of a command, or of feeler itself when `command` is NULL */

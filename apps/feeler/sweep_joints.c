@@ -389,9 +389,7 @@ static flr_result write_csv(const joints_job *j, const char *path, flr_error *er
                                   s->share, joint_of(j, t)->name, place, clearance,
                                   name_of(j, s->part[0]), name_of(j, s->part[1]));
     }
-    if (result == FLR_OK) return flr_output_commit(out, error);
-    flr_output_abandon(out);
-    return result;
+    return flr_output_end(out, result, error);
 }
 
 static flr_result write_plot(const joints_job *j, const char *path, flr_error *error)

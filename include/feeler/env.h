@@ -240,7 +240,7 @@ FLR_API flr_result flr_file_write_all(flr_env *env, const char *path, const void
 
 /* A file that appears whole or not at all: written beside its final place under a
  * temporary name, synced, renamed. Buffered. Usage: begin, write any number of
- * times, then exactly one of commit or abandon. After a failed write, abandon.
+ * times, then exactly one of commit, abandon or end. After a failed write, abandon.
  * A link is followed: what it points to is replaced. A file that is replaced keeps its
  * access rights; one that may not be written is refused. */
 typedef struct flr_output flr_output;
@@ -267,6 +267,8 @@ FLR_API flr_result flr_output_get(flr_output *output, uint64_t offset, void *byt
 FLR_API flr_result flr_output_commit(flr_output *output, flr_error *error);
 /* Removes the temporary file and frees `output`; NULL allowed. */
 FLR_API void flr_output_abandon(flr_output *output);
+/* Commits where `result`, that of all writes, is FLR_OK; abandons and returns it where it is not. */
+FLR_API flr_result flr_output_end(flr_output *output, flr_result result, flr_error *error);
 
 /* Removes the temporary files that outputs of processes which are gone left in a folder. An output
  * locks its temporary file, so one that can be locked here belongs to nobody. On a file system

@@ -356,16 +356,20 @@ void flr_output_abandon(flr_output *output)
     free_output(output);
 }
 
+flr_result flr_output_end(flr_output *output, flr_result result, flr_error *error)
+{
+    if (result == FLR_OK) return flr_output_commit(output, error);
+    flr_output_abandon(output);
+    return result;
+}
+
 flr_result flr_file_write_all(flr_env *env, const char *path, const void *bytes, size_t size,
                               flr_error *error)
 {
     flr_output *output;
     flr_result result = flr_output_begin(env, path, &output, error);
     if (result != FLR_OK) return result;
-    result = flr_output_write(output, bytes, size, error);
-    if (result == FLR_OK) return flr_output_commit(output, error);
-    flr_output_abandon(output);
-    return result;
+    return flr_output_end(output, flr_output_write(output, bytes, size, error), error);
 }
 
 /* ---- what processes that are gone left ---- */

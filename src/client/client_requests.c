@@ -348,7 +348,5 @@ flr_result flr_client_record_fetch(flr_client *client, uint32_t recording, const
         offset += got;
     }
     free(room);
-    if (result == FLR_OK) return flr_output_commit(output, error);
-    flr_output_abandon(output);
-    return result;
+    return flr_output_end(output, result, error);
 }

@@ -217,10 +217,7 @@ flr_result flr_mesh_write(flr_env *env, const char *path, const flr_mesh *mesh, 
     write_writer w = {.mesh = mesh, .unit = unit, .error = error};
     flr_result result = flr_output_begin(env, path, &w.output, error);
     if (result != FLR_OK) return result;
-    result = write(&w);
-    if (result == FLR_OK) return flr_output_commit(w.output, error);
-    flr_output_abandon(w.output);
-    return result;
+    return flr_output_end(w.output, write(&w), error);
 }
 
 flr_result flr_mesh_is_in_ply(flr_env *env, const char *path, const flr_mesh *mesh, double unit,

@@ -1,9 +1,10 @@
 /* keys and seals, by libsodium */
 #include "net/seal.h"
-#include "base/bytes.h"
 
 #include <sodium.h>
 #include <string.h>
+
+#include "base/bytes.h"
 
 _Static_assert((int)FLR_SEAL_KEY == crypto_scalarmult_BYTES, "keys of X25519");
 _Static_assert((int)FLR_SEAL_KEY == crypto_aead_xchacha20poly1305_ietf_KEYBYTES, "keys of seals");

@@ -18,7 +18,5 @@ void flr_svg_print(flr_svg *svg, const char *format, ...)
 
 flr_result flr_svg_end(flr_svg *svg)
 {
-    if (svg->result == FLR_OK) return flr_output_commit(svg->output, svg->error);
-    flr_output_abandon(svg->output);
-    return svg->result;
+    return flr_output_end(svg->output, svg->result, svg->error);
 }

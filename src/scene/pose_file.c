@@ -109,8 +109,5 @@ flr_result flr_pose_list_write(flr_env *env, const char *path, const flr_pose_li
     flr_output *output;
     flr_result result = flr_output_begin(env, path, &output, error);
     if (result != FLR_OK) return result;
-    result = write_poses(output, list, unit, comment, error);
-    if (result == FLR_OK) return flr_output_commit(output, error);
-    flr_output_abandon(output);
-    return result;
+    return flr_output_end(output, write_poses(output, list, unit, comment, error), error);
 }

@@ -426,15 +426,7 @@ flr_result flr_scene_write(flr_env *env, const char *path, const flr_scene *scen
     flr_blob text;
     flr_result result = flr_scene_print(scene, &text, error);
     if (result != FLR_OK) return result;
-    flr_output *output = NULL;
-    result = flr_output_begin(env, path, &output, error);
-    if (result == FLR_OK) {
-        result = flr_output_write(output, text.bytes, text.size, error);
-        if (result == FLR_OK)
-            result = flr_output_commit(output, error);
-        else
-            flr_output_abandon(output);
-    }
+    result = flr_file_write_all(env, path, text.bytes, text.size, error);
     flr_blob_free(&text);
     return result;
 }

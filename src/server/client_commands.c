@@ -14,12 +14,14 @@ typedef struct call {
     flr_engine *engine;
     const flr_message *message;
     int64_t now;
+    uint32_t token; /* of a command that a worker answers */
+    uint32_t value; /* that goes with the answer */
     flr_error error;
 } call;
 
-static void answer(call *c, flr_result result, uint32_t value)
+static void copy_text(flr_wire_text from, char *to, size_t size)
 {
-    flr_client_session_answer(c->session, c->message, result, value, &c->error);
+    snprintf(to, size, "%.*s", (int)from.size, from.size ? from.bytes : "");
 }
 
 static flr_part_id part_of(const call *c, uint32_t index)
@@ -29,24 +31,34 @@ static flr_part_id part_of(const call *c, uint32_t index)
 
 /* ---- talk ---- */
 
-static void do_bye(call *c) { flr_client_session_end(c->session, FLR_OK, "goodbye"); }
+static flr_result do_bye(call *c)
+{
+    flr_client_session_end(c->session, FLR_OK, "goodbye");
+    return FLR_OK;
+}
 
-static void do_ping(call *c)
+static flr_result do_ping(call *c)
 {
     flr_message pong = {.id = FLR_MSG_PONG, .request = c->message->request};
     pong.as.pong.stamp = c->message->as.ping.stamp;
     pong.as.pong.time_us = (uint64_t)(c->now - c->hub->began) / 1000;
     flr_client_session_send(c->session, &pong);
+    return FLR_OK;
 }
 
-static void do_nothing(call *c) { (void)c; }
+static flr_result do_nothing(call *c)
+{
+    (void)c;
+    return FLR_OK;
+}
 
-static void do_health(call *c)
+static flr_result do_health(call *c)
 {
     flr_client_session_send_health(c->session, c->message->request, c->now);
+    return FLR_OK;
 }
 
-static void do_watch(call *c)
+static flr_result do_watch(call *c)
 {
     flr_client_session *session = c->session;
     const flr_msg_watch *watch = &c->message->as.watch;
@@ -75,46 +87,42 @@ static void do_watch(call *c)
     if (watch->wants & ~before & FLR_WIRE_WANT_JOBS)
         for (uint32_t i = 0; flr_engine_job_at(c->engine, i, &job); i++)
             flr_client_session_send_job(session, &job);
+    return FLR_OK;
 }
 
-static void do_state(call *c)
+static flr_result do_state(call *c)
 {
     size_t size = flr_client_session_state(c->session, c->message->request, true, c->now,
                                            c->hub->scratch, c->hub->scratch_size);
     flr_client_session_queue(c->session, c->hub->scratch, size);
+    return FLR_OK;
 }
 
-static void do_mesh(call *c)
+static flr_result do_mesh(call *c)
 {
     const flr_msg_mesh_ask *ask = &c->message->as.mesh_ask;
     flr_mesh_id mesh = flr_engine_mesh_id(c->engine, ask->mesh);
-    if (!flr_engine_mesh(c->engine, mesh, NULL)) {
-        answer(c, flr_fail(&c->error, FLR_NOT_FOUND, "there is no mesh %u", ask->mesh), 0);
-        return;
-    }
+    if (!flr_engine_mesh(c->engine, mesh, NULL))
+        return flr_fail(&c->error, FLR_NOT_FOUND, "there is no mesh %u", ask->mesh);
     if (!flr_client_session_ask_mesh(c->session, c->message->request, mesh, ask->triangles))
-        answer(c,
-               flr_fail(&c->error, FLR_AGAIN,
-                        "too many meshes are asked for; wait for those on their way"),
-               0);
+        return flr_fail(&c->error, FLR_AGAIN,
+                        "too many meshes are asked for; wait for those on their way");
+    return FLR_OK;
 }
 
-static void do_overlay(call *c)
+static flr_result do_overlay(call *c)
 {
     const flr_msg_overlay_ask *ask = &c->message->as.overlay_ask;
     flr_overlay_request *wanted = NULL;
     /* before a job is posted: what is refused must cost nothing */
-    flr_result result = FLR_OK;
     if (!flr_client_session_can_ask_overlay(c->session))
-        result =
-            flr_fail(&c->error, FLR_AGAIN, "too much is asked for; wait for what is on its way");
-    if (result == FLR_OK)
-        result = flr_overlay_begin(c->engine, part_of(c, ask->part), ask->kind, ask->limit, &wanted,
-                                   &c->error);
+        return flr_fail(&c->error, FLR_AGAIN, "too much is asked for; wait for what is on its way");
+    flr_result result = flr_overlay_begin(c->engine, part_of(c, ask->part), ask->kind, ask->limit,
+                                          &wanted, &c->error);
     if (result == FLR_OK &&
         !flr_client_session_ask_overlay(c->session, c->message->request, wanted))
         result = flr_fail(&c->error, FLR_NO_MEMORY, "the controller has no memory left");
-    if (result != FLR_OK) answer(c, result, 0);
+    return result;
 }
 
 /* ---- hands and parts ---- */
@@ -129,7 +137,7 @@ static void mark_hand(call *c, uint32_t hand)
 }
 
 /* any command of commands.def */
-static void do_command(call *c)
+static flr_result do_command(call *c)
 {
     const flr_sim_command_row *row = flr_sim_command_find(c->message->id);
     flr_result result = flr_engine_command(c->engine, c->message, &c->error);
@@ -140,35 +148,36 @@ static void do_command(call *c)
         flr_share_tell_held(c->hub->share, part_of(c, shared));
     if (result == FLR_OK && row->share == FLR_SIM_COMMAND_SHARE_ALL && c->hub->share)
         flr_share_tell_held(c->hub->share, FLR_NO_PART_ID);
-    answer(c, result, 0);
+    return result;
 }
 
-static void do_hand_input(call *c)
+static flr_result do_hand_input(call *c)
 {
     const flr_msg_hand_input *input = &c->message->as.hand_input;
     if (flr_engine_hand_input(c->engine, flr_hand(input->hand), input->T_world_hand, input->buttons,
                               &c->error) == FLR_OK)
         mark_hand(c, input->hand);
+    return FLR_OK;
 }
 
 /* ---- parameters, devices ---- */
 
-static void do_parameters(call *c)
+static flr_result do_parameters(call *c)
 {
     for (uint32_t i = 0; i < flr_engine_parameters(c->engine); i++)
         flr_client_session_send_parameter(c->session, c->message->request, i);
-    flr_client_session_done(c->session, c->message->request, 0);
+    return FLR_OK;
 }
 
-static void do_set(call *c)
+static flr_result do_set(call *c)
 {
     const flr_msg_set *set = &c->message->as.set;
     char name[65];
-    snprintf(name, sizeof name, "%.*s", (int)set->name.size, set->name.size ? set->name.bytes : "");
-    answer(c, flr_engine_set(c->engine, name, set->value, &c->error), 0);
+    copy_text(set->name, name, sizeof name);
+    return flr_engine_set(c->engine, name, set->value, &c->error);
 }
 
-static void do_mapping(call *c)
+static flr_result do_mapping(call *c)
 {
     const flr_msg_mapping_set *set = &c->message->as.mapping_set;
     const flr_engine_mapping mapping = {.scale = set->scale,
@@ -176,80 +185,71 @@ static void do_mapping(call *c)
                                         .boundary = set->boundary,
                                         .clutch_button =
                                             set->clutch_button == 255 ? -1 : set->clutch_button};
-    answer(c, flr_engine_set_mapping(c->engine, flr_hand(set->hand), &mapping, &c->error), 0);
+    return flr_engine_set_mapping(c->engine, flr_hand(set->hand), &mapping, &c->error);
 }
 
-static void do_clutch(call *c)
+static flr_result do_clutch(call *c)
 {
     const flr_msg_clutch *clutch = &c->message->as.clutch;
-    answer(c, flr_engine_hold_clutch(c->engine, flr_hand(clutch->hand), clutch->held, &c->error),
-           0);
+    return flr_engine_hold_clutch(c->engine, flr_hand(clutch->hand), clutch->held, &c->error);
 }
 
-static void do_view_axes(call *c)
+static flr_result do_view_axes(call *c)
 {
     const flr_msg_view_axes *view = &c->message->as.view_axes;
-    answer(
-        c,
-        flr_engine_set_view_axes(c->engine, flr_hand(view->hand), view->T_world_view.q, &c->error),
-        0);
+    return flr_engine_set_view_axes(c->engine, flr_hand(view->hand), view->T_world_view.q,
+                                    &c->error);
 }
 
-static void do_devices(call *c)
+static flr_result do_devices(call *c)
 {
     for (uint32_t i = 0; i < flr_engine_devices(c->engine); i++)
         flr_client_session_send_device(c->session, c->message->request, i);
-    flr_client_session_done(c->session, c->message->request, 0);
+    return FLR_OK;
 }
 
-static void do_select(call *c)
+static flr_result do_select(call *c)
 {
     const flr_msg_device_select *select = &c->message->as.device_select;
-    answer(c, flr_engine_select(c->engine, flr_hand(select->hand), select->device, &c->error), 0);
+    return flr_engine_select(c->engine, flr_hand(select->hand), select->device, &c->error);
 }
 
 /* ---- recordings ---- */
 
-static void do_record_start(call *c)
+static flr_result do_record_start(call *c)
 {
     const flr_wire_text *name = &c->message->as.record_start.name;
-    uint32_t recording = 0;
-    flr_result result =
-        flr_engine_record_start(c->engine, name->size ? name->bytes : NULL, &recording, &c->error);
-    answer(c, result, recording);
+    return flr_engine_record_start(c->engine, name->size ? name->bytes : NULL, &c->value,
+                                   &c->error);
 }
 
-static void do_record_rename(call *c)
+static flr_result do_record_rename(call *c)
 {
     const flr_msg_record_rename *rename = &c->message->as.record_rename;
     char name[129];
-    snprintf(name, sizeof name, "%.*s", (int)rename->name.size, rename->name.bytes);
-    answer(c, flr_engine_record_rename(c->engine, rename->recording, name, &c->error), 0);
+    copy_text(rename->name, name, sizeof name);
+    return flr_engine_record_rename(c->engine, rename->recording, name, &c->error);
 }
 
-static void do_record_report(call *c)
+static flr_result do_record_report(call *c)
 {
     const flr_msg_record_report *report = &c->message->as.record_report;
-    uint32_t job = 0;
-    flr_result result = flr_engine_report_recording(c->engine, report->recording, report->clearance,
-                                                    report->format, &job, &c->error);
-    answer(c, result, job);
+    return flr_engine_report_recording(c->engine, report->recording, report->clearance,
+                                       report->format, &c->value, &c->error);
 }
 
-static void do_record_remove(call *c)
+static flr_result do_record_remove(call *c)
 {
-    answer(c,
-           flr_engine_record_remove(c->engine, c->message->as.record_remove.recording, &c->error),
-           0);
+    return flr_engine_record_remove(c->engine, c->message->as.record_remove.recording, &c->error);
 }
 
-static void do_record_stop(call *c) { answer(c, flr_engine_record_stop(c->engine, &c->error), 0); }
+static flr_result do_record_stop(call *c) { return flr_engine_record_stop(c->engine, &c->error); }
 
-static void do_recordings(call *c)
+static flr_result do_recordings(call *c)
 {
     for (uint32_t i = 0; i < flr_engine_recordings(c->engine); i++)
         flr_client_session_send_recording(c->session, c->message->request, i);
-    flr_client_session_done(c->session, c->message->request, 0);
+    return FLR_OK;
 }
 
 static flr_result read_piece(call *c, const char *path, uint8_t *bytes, uint32_t wanted,
@@ -271,7 +271,7 @@ static flr_result read_piece(call *c, const char *path, uint8_t *bytes, uint32_t
     return result;
 }
 
-static void do_record_fetch(call *c)
+static flr_result do_record_fetch(call *c)
 {
     enum { CLIENT_COMMANDS_PIECE = 262144 };
     const flr_msg_record_fetch *fetch = &c->message->as.record_fetch;
@@ -279,14 +279,10 @@ static void do_record_fetch(call *c)
     bool found = false;
     for (uint32_t i = 0; !found && flr_engine_recording_at(c->engine, i, &recording); i++)
         found = recording.recording == fetch->recording;
-    if (!found || !recording.finished) {
-        answer(c,
-               flr_fail(&c->error, found ? FLR_AGAIN : FLR_NOT_FOUND,
+    if (!found || !recording.finished)
+        return flr_fail(&c->error, found ? FLR_AGAIN : FLR_NOT_FOUND,
                         found ? "recording %u has not ended yet" : "there is no recording %u",
-                        fetch->recording),
-               0);
-        return;
-    }
+                        fetch->recording);
     uint32_t wanted = fetch->size < CLIENT_COMMANDS_PIECE ? fetch->size : CLIENT_COMMANDS_PIECE;
     uint8_t *bytes = malloc(wanted ? wanted : 1);
     flr_message data = {.id = FLR_MSG_RECORD_DATA, .request = c->message->request};
@@ -302,20 +298,18 @@ static void do_record_fetch(call *c)
         data.as.record_data.bytes = bytes;
         data.as.record_data.bytes_count = (uint32_t)got;
         flr_client_session_send(c->session, &data);
-    } else {
-        answer(c, result, 0);
     }
     free(bytes);
+    return result;
 }
 
 /* a recording has to be read first; what is wanted for it happens then */
-static void do_replay(call *c)
+static flr_result do_replay(call *c)
 {
     const flr_msg_replay *replay = &c->message->as.replay;
     flr_engine_replay_state now;
     flr_engine_get_replay(c->engine, &now);
     flr_result result = FLR_OK;
-    uint32_t job = 0;
     c->hub->wanting = false;
     if (replay->recording == FLR_ENGINE_NONE) {
         if (now.active) result = flr_engine_replay_end(c->engine, &c->error);
@@ -325,145 +319,113 @@ static void do_replay(call *c)
             result = flr_engine_replay_play(c->engine, replay->playing, replay->speed, &c->error);
         if (result == FLR_OK) flr_hub_tell_replay(c->hub);
     } else {
-        result = flr_engine_replay(c->engine, replay->recording, &job, &c->error);
+        result = flr_engine_replay(c->engine, replay->recording, &c->value, &c->error);
         c->hub->wanted = *replay;
         c->hub->wanting = result == FLR_OK;
     }
-    answer(c, result, job);
+    return result;
 }
 
 /* ---- scenes and meshes ---- */
 
-static void do_load(call *c)
+static flr_result do_load(call *c)
 {
-    uint32_t job = 0;
     const flr_wire_text *path = &c->message->as.load.path;
-    flr_result result = path->size ? flr_engine_load(c->engine, path->bytes, &job, &c->error)
-                                   : flr_fail(&c->error, FLR_BAD_ARGUMENT, "a scene has a name");
-    answer(c, result, job);
+    return path->size ? flr_engine_load(c->engine, path->bytes, &c->value, &c->error)
+                      : flr_fail(&c->error, FLR_BAD_ARGUMENT, "a scene has a name");
 }
 
-static void do_upload(call *c) { flr_client_session_upload(c->session, c->message); }
-
-static void do_remove(call *c)
+static flr_result do_upload(call *c)
 {
-    answer(c, flr_engine_remove(c->engine, part_of(c, c->message->as.remove.part), &c->error), 0);
+    flr_client_session_upload(c->session, c->message);
+    return FLR_OK;
+}
+
+static flr_result do_remove(call *c)
+{
+    return flr_engine_remove(c->engine, part_of(c, c->message->as.remove.part), &c->error);
 }
 
 /* parts into a group, a group that moves as one, or a group away */
-static void do_regroup(call *c)
+static flr_result do_regroup(call *c)
 {
     const flr_msg_regroup *regroup = &c->message->as.regroup;
     const bool rigid = regroup->rigid == 1;
     char name[257];
-    snprintf(name, sizeof name, "%.*s", (int)regroup->name.size,
-             regroup->name.size ? regroup->name.bytes : "");
-    if (regroup->parts_count == 0) {
-        answer(c,
-               regroup->rigid ? flr_engine_set_rigid(c->engine, name, rigid, &c->error)
-                              : flr_engine_ungroup(c->engine, name, &c->error),
-               0);
-        return;
-    }
+    copy_text(regroup->name, name, sizeof name);
+    if (regroup->parts_count == 0)
+        return regroup->rigid ? flr_engine_set_rigid(c->engine, name, rigid, &c->error)
+                              : flr_engine_ungroup(c->engine, name, &c->error);
     flr_part_id *parts = calloc(regroup->parts_count, sizeof *parts);
-    flr_result result = FLR_NO_MEMORY;
-    for (uint32_t i = 0; parts && i < regroup->parts_count; i++)
-        parts[i] = part_of(c, regroup->parts[i]);
-    if (parts)
-        result = flr_engine_group(c->engine, name, parts, regroup->parts_count, &c->error);
-    else
-        flr_fail(&c->error, result, "not enough memory to group so many parts");
+    if (!parts)
+        return flr_fail(&c->error, FLR_NO_MEMORY, "not enough memory to group so many parts");
+    for (uint32_t i = 0; i < regroup->parts_count; i++) parts[i] = part_of(c, regroup->parts[i]);
+    flr_result result = flr_engine_group(c->engine, name, parts, regroup->parts_count, &c->error);
     free(parts);
     if (result == FLR_OK && regroup->rigid)
         result = flr_engine_set_rigid(c->engine, name, rigid, &c->error);
-    answer(c, result, 0);
+    return result;
 }
 
-static void do_voxelize(call *c)
+static flr_result do_voxelize(call *c)
 {
     const flr_msg_voxelize *voxelize = &c->message->as.voxelize;
-    uint32_t job = 0;
-    flr_result result = flr_engine_voxelize(c->engine, part_of(c, voxelize->part), voxelize->voxel,
-                                            &job, &c->error);
-    answer(c, result, job);
+    return flr_engine_voxelize(c->engine, part_of(c, voxelize->part), voxelize->voxel, &c->value,
+                               &c->error);
 }
 
-static void do_kind(call *c)
+static flr_result do_kind(call *c)
 {
     const flr_msg_kind *kind = &c->message->as.kind;
-    answer(c,
-           flr_engine_set_kind(c->engine, part_of(c, kind->part), (flr_part_kind)kind->kind,
-                               &c->error),
-           0);
+    return flr_engine_set_kind(c->engine, part_of(c, kind->part), (flr_part_kind)kind->kind,
+                               &c->error);
 }
 
-static void do_use(call *c)
+static flr_result do_use(call *c)
 {
     const flr_msg_use *use = &c->message->as.use;
-    answer(c,
-           flr_engine_set_use(c->engine, part_of(c, use->part), (flr_part_use)use->use, &c->error),
-           0);
+    return flr_engine_set_use(c->engine, part_of(c, use->part), (flr_part_use)use->use, &c->error);
 }
 
-static void do_save(call *c)
+static flr_result do_save(call *c)
 {
-    uint32_t job = 0;
     const flr_wire_text *name = &c->message->as.save.path;
-    flr_result result =
-        flr_engine_save_as(c->engine, name->size ? name->bytes : "", &job, &c->error);
-    answer(c, result, job);
+    return flr_engine_save_as(c->engine, name->size ? name->bytes : "", &c->value, &c->error);
 }
 
-static void do_cancel(call *c)
+static flr_result do_cancel(call *c)
 {
-    answer(c, flr_engine_cancel(c->engine, c->message->as.cancel.job, &c->error), 0);
+    return flr_engine_cancel(c->engine, c->message->as.cancel.job, &c->error);
 }
 
 /* ---- what workers find out ---- */
 
-/* A place for a question; NULL: there are too many, which was answered. */
-static flr_question *begin_question(call *c)
+/* A place for a question, whose token a worker's answer has. */
+static flr_result begin_question(call *c, flr_question **question)
 {
-    flr_question *question = NULL;
-    for (int i = 0; i < FLR_HUB_QUESTIONS && !question; i++) {
-        if (c->hub->questions[i].token == 0) question = &c->hub->questions[i];
+    for (int i = 0; i < FLR_HUB_QUESTIONS; i++) {
+        if (c->hub->questions[i].token != 0) continue;
+        if (++c->hub->next_token == 0) ++c->hub->next_token;
+        c->token = c->hub->next_token;
+        *question = &c->hub->questions[i];
+        **question =
+            (flr_question){c->token, c->session->number, c->message->request, c->message->id};
+        return FLR_OK;
     }
-    if (!question) {
-        answer(c, flr_fail(&c->error, FLR_AGAIN, "too much is being measured; try again later"), 0);
-        return NULL;
-    }
-    if (++c->hub->next_token == 0) ++c->hub->next_token;
-    *question =
-        (flr_question){c->hub->next_token, c->session->number, c->message->request, c->message->id};
-    return question;
+    return flr_fail(&c->error, FLR_AGAIN, "too much is being measured; try again later");
 }
 
-/* A worker is at it, or it was refused. */
-static void end_question(call *c, flr_question *question, flr_result result)
-{
-    if (result == FLR_OK) return;
-    question->token = 0;
-    answer(c, result, 0);
-}
-
-static void do_clearance(call *c)
+static flr_result do_clearance(call *c)
 {
     const flr_msg_clearance_ask *ask = &c->message->as.clearance_ask;
-    flr_question *question = begin_question(c);
-    if (question)
-        end_question(c, question,
-                     flr_engine_clearance_ask(c->engine, part_of(c, ask->part),
-                                              part_of(c, ask->other), ask->exact, question->token,
-                                              &c->error));
+    return flr_engine_clearance_ask(c->engine, part_of(c, ask->part), part_of(c, ask->other),
+                                    ask->exact, c->token, &c->error);
 }
 
-static void do_clashes(call *c)
+static flr_result do_clashes(call *c)
 {
-    flr_question *question = begin_question(c);
-    if (question)
-        end_question(c, question,
-                     flr_engine_clashes_ask(c->engine, c->message->as.clashes_ask.clearance,
-                                            question->token, &c->error));
+    return flr_engine_clashes_ask(c->engine, c->message->as.clashes_ask.clearance, c->token,
+                                  &c->error);
 }
 
 static flr_engine_pick pick_of(const call *c, const flr_wire_pick *pick)
@@ -471,28 +433,22 @@ static flr_engine_pick pick_of(const call *c, const flr_wire_pick *pick)
     return (flr_engine_pick){part_of(c, pick->part), pick->kind, pick->at, pick->reach};
 }
 
-static void do_measure(call *c)
+static flr_result do_measure(call *c)
 {
     const flr_msg_measure_ask *ask = &c->message->as.measure_ask;
     flr_engine_pick first = pick_of(c, &ask->first), second = pick_of(c, &ask->second);
-    flr_question *question = begin_question(c);
-    if (question)
-        end_question(c, question,
-                     flr_engine_measure_ask(c->engine, &first, ask->both ? &second : NULL,
-                                            question->token, &c->error));
+    return flr_engine_measure_ask(c->engine, &first, ask->both ? &second : NULL, c->token,
+                                  &c->error);
 }
 
-static void do_gap_map(call *c)
+static flr_result do_gap_map(call *c)
 {
     const flr_msg_gap_map_ask *ask = &c->message->as.gap_map_ask;
-    flr_question *question = begin_question(c);
-    if (question)
-        end_question(c, question,
-                     flr_engine_gap_map_ask(c->engine, part_of(c, ask->part), ask->reach,
-                                            question->token, &c->error));
+    return flr_engine_gap_map_ask(c->engine, part_of(c, ask->part), ask->reach, c->token,
+                                  &c->error);
 }
 
-static void do_way(call *c)
+static flr_result do_way(call *c)
 {
     const flr_msg_way_ask *ask = &c->message->as.way_ask;
     flr_pose via[FLR_WAY_MAX_VIA];
@@ -505,10 +461,7 @@ static void do_way(call *c)
         const double *row = ask->via + 7 * i;
         via[i] = (flr_pose){{row[0], row[1], row[2]}, {row[3], row[4], row[5], row[6]}};
     }
-    flr_question *question = begin_question(c);
-    if (question)
-        end_question(c, question,
-                     flr_engine_way_ask(c->engine, &def, question->token, NULL, &c->error));
+    return flr_engine_way_ask(c->engine, &def, c->token, NULL, &c->error);
 }
 
 static flr_joint_axis axis_of(const flr_wire_joint_axis *axis)
@@ -522,11 +475,11 @@ static flr_joint_axis axis_of(const flr_wire_joint_axis *axis)
                             .damping = axis->damping};
 }
 
-static void do_joint_set(call *c)
+static flr_result do_joint_set(call *c)
 {
     const flr_msg_joint_set *set = &c->message->as.joint_set;
     char name[257];
-    snprintf(name, sizeof name, "%.*s", (int)set->name.size, set->name.size ? set->name.bytes : "");
+    copy_text(set->name, name, sizeof name);
     const flr_joint joint = {.kind = (flr_joint_kind)set->kind,
                              .a = set->a,
                              .b = set->b,
@@ -536,108 +489,110 @@ static void do_joint_set(call *c)
                              .touch = set->touch,
                              .turn = axis_of(&set->turn),
                              .slide = axis_of(&set->slide)};
-    answer(c,
-           set->remove ? flr_engine_remove_joint(c->engine, name, &c->error)
-                       : flr_engine_set_joint(c->engine, name, &joint, &c->error),
-           0);
+    return set->remove ? flr_engine_remove_joint(c->engine, name, &c->error)
+                       : flr_engine_set_joint(c->engine, name, &joint, &c->error);
 }
 
-static void do_up_set(call *c)
+static flr_result do_up_set(call *c)
 {
-    answer(c, flr_engine_set_up(c->engine, (flr_axis)c->message->as.up_set.axis, &c->error), 0);
+    return flr_engine_set_up(c->engine, (flr_axis)c->message->as.up_set.axis, &c->error);
 }
 
-static void do_reload(call *c) { answer(c, flr_engine_reload_files(c->engine, &c->error), 0); }
+static flr_result do_reload(call *c) { return flr_engine_reload_files(c->engine, &c->error); }
 
-static void do_allow(call *c)
+static flr_result do_allow(call *c)
 {
     const flr_msg_allow *allow = &c->message->as.allow;
-    answer(c,
-           flr_engine_allow(c->engine, part_of(c, allow->part), part_of(c, allow->other),
-                            allow->allowed, &c->error),
-           0);
+    return flr_engine_allow(c->engine, part_of(c, allow->part), part_of(c, allow->other),
+                            allow->allowed, &c->error);
 }
 
-static void do_note(call *c)
+static flr_result do_note(call *c)
 {
     const flr_msg_note_set *set = &c->message->as.note_set;
     flr_engine_note note = {
         .note = set->note, .part = part_of(c, set->part), .position = set->position};
-    snprintf(note.text, sizeof note.text, "%.*s", (int)set->text.size,
-             set->text.size ? set->text.bytes : "");
+    copy_text(set->text, note.text, sizeof note.text);
     flr_result result = flr_engine_set_note(c->engine, &note, &c->error);
-    answer(c, result, note.note);
+    c->value = note.note;
+    return result;
 }
 
-static void do_report(call *c)
+static flr_result do_report(call *c)
 {
     const flr_msg_report *report = &c->message->as.report;
-    uint32_t job = 0;
-    flr_result result =
-        flr_engine_report_clashes(c->engine, report->clearance, report->format, &job, &c->error);
-    answer(c, result, job);
+    return flr_engine_report_clashes(c->engine, report->clearance, report->format, &c->value,
+                                     &c->error);
 }
 
 /* ---- which of them who may ---- */
 
+/* What follows where a command succeeds; one that fails is answered at once. */
+typedef enum client_commands_answer {
+    ANSWER_NOW,    /* done, with the value */
+    ANSWER_ITSELF, /* the command sends what there is to send, now or later */
+    ANSWER_BY_WORKER
+} client_commands_answer;
+
 typedef struct client_commands_command {
     uint16_t id;
     uint32_t ability; /* 0: everybody */
-    void (*run)(call *c);
+    flr_result (*run)(call *c);
+    client_commands_answer answer;
 } client_commands_command;
 
 static const client_commands_command commands[] = {
 /* clang-format off */
-#define FLR_COMMAND(id, NAME, name, control, UNDO, SHARE, LATE, journal, doc) {FLR_MSG_##NAME, FLR_WIRE_ABILITY_COMMAND, do_command},
+#define FLR_COMMAND(id, NAME, name, control, UNDO, SHARE, LATE, journal, doc) {FLR_MSG_##NAME, FLR_WIRE_ABILITY_COMMAND, do_command, ANSWER_NOW},
 #include "protocol/command_rows.h"
     /* clang-format on */
-    {FLR_MSG_BYE, 0, do_bye},
-    {FLR_MSG_PING, 0, do_ping},
-    {FLR_MSG_PONG, 0, do_nothing},
-    {FLR_MSG_HEALTH_ASK, 0, do_health},
-    {FLR_MSG_WATCH, 0, do_watch},
-    {FLR_MSG_MESH_ASK, 0, do_mesh},
-    {FLR_MSG_OVERLAY_ASK, 0, do_overlay},
-    {FLR_MSG_STATE_ASK, 0, do_state},
-    {FLR_MSG_HAND_INPUT, FLR_WIRE_ABILITY_HAND, do_hand_input},
-    {FLR_MSG_PARAMETERS_ASK, 0, do_parameters},
-    {FLR_MSG_SET, FLR_WIRE_ABILITY_COMMAND, do_set},
-    {FLR_MSG_DEVICES_ASK, 0, do_devices},
-    {FLR_MSG_DEVICE_SELECT, FLR_WIRE_ABILITY_COMMAND, do_select},
-    {FLR_MSG_MAPPING_SET, FLR_WIRE_ABILITY_COMMAND, do_mapping},
-    {FLR_MSG_CLUTCH, FLR_WIRE_ABILITY_HAND, do_clutch},
-    {FLR_MSG_VIEW_AXES, FLR_WIRE_ABILITY_HAND, do_view_axes},
-    {FLR_MSG_RECORD_START, FLR_WIRE_ABILITY_RECORD, do_record_start},
-    {FLR_MSG_RECORD_STOP, FLR_WIRE_ABILITY_RECORD, do_record_stop},
-    {FLR_MSG_RECORD_RENAME, FLR_WIRE_ABILITY_RECORD, do_record_rename},
-    {FLR_MSG_RECORD_REPORT, FLR_WIRE_ABILITY_RECORD, do_record_report},
-    {FLR_MSG_RECORD_REMOVE, FLR_WIRE_ABILITY_RECORD, do_record_remove},
-    {FLR_MSG_RECORDINGS_ASK, 0, do_recordings},
-    {FLR_MSG_RECORD_FETCH, FLR_WIRE_ABILITY_RECORD, do_record_fetch},
-    {FLR_MSG_REPLAY, FLR_WIRE_ABILITY_RECORD, do_replay},
-    {FLR_MSG_LOAD, FLR_WIRE_ABILITY_LOAD, do_load},
-    {FLR_MSG_UPLOAD, FLR_WIRE_ABILITY_UPLOAD, do_upload},
-    {FLR_MSG_UPLOAD_BYTES, FLR_WIRE_ABILITY_UPLOAD, do_upload},
-    {FLR_MSG_UPLOAD_TRIANGLES, FLR_WIRE_ABILITY_UPLOAD, do_upload},
-    {FLR_MSG_UPLOAD_END, FLR_WIRE_ABILITY_UPLOAD, do_upload},
-    {FLR_MSG_REMOVE, FLR_WIRE_ABILITY_COMMAND, do_remove},
-    {FLR_MSG_REGROUP, FLR_WIRE_ABILITY_COMMAND, do_regroup},
-    {FLR_MSG_VOXELIZE, FLR_WIRE_ABILITY_COMMAND, do_voxelize},
-    {FLR_MSG_KIND, FLR_WIRE_ABILITY_COMMAND, do_kind},
-    {FLR_MSG_USE, FLR_WIRE_ABILITY_COMMAND, do_use},
-    {FLR_MSG_SAVE, FLR_WIRE_ABILITY_LOAD, do_save},
-    {FLR_MSG_CANCEL, FLR_WIRE_ABILITY_COMMAND, do_cancel},
-    {FLR_MSG_CLEARANCE_ASK, 0, do_clearance},
-    {FLR_MSG_CLASHES_ASK, 0, do_clashes},
-    {FLR_MSG_MEASURE_ASK, 0, do_measure},
-    {FLR_MSG_GAP_MAP_ASK, 0, do_gap_map},
-    {FLR_MSG_WAY_ASK, FLR_WIRE_ABILITY_COMMAND, do_way},
-    {FLR_MSG_JOINT_SET, FLR_WIRE_ABILITY_COMMAND, do_joint_set},
-    {FLR_MSG_UP_SET, FLR_WIRE_ABILITY_COMMAND, do_up_set},
-    {FLR_MSG_RELOAD, FLR_WIRE_ABILITY_COMMAND, do_reload},
-    {FLR_MSG_ALLOW, FLR_WIRE_ABILITY_COMMAND, do_allow},
-    {FLR_MSG_NOTE_SET, FLR_WIRE_ABILITY_COMMAND, do_note},
-    {FLR_MSG_REPORT, 0, do_report},
+    {FLR_MSG_BYE, 0, do_bye, ANSWER_ITSELF},
+    {FLR_MSG_PING, 0, do_ping, ANSWER_ITSELF},
+    {FLR_MSG_PONG, 0, do_nothing, ANSWER_ITSELF},
+    {FLR_MSG_HEALTH_ASK, 0, do_health, ANSWER_ITSELF},
+    {FLR_MSG_WATCH, 0, do_watch, ANSWER_ITSELF},
+    {FLR_MSG_MESH_ASK, 0, do_mesh, ANSWER_ITSELF},
+    {FLR_MSG_OVERLAY_ASK, 0, do_overlay, ANSWER_ITSELF},
+    {FLR_MSG_STATE_ASK, 0, do_state, ANSWER_ITSELF},
+    {FLR_MSG_HAND_INPUT, FLR_WIRE_ABILITY_HAND, do_hand_input, ANSWER_ITSELF},
+    {FLR_MSG_PARAMETERS_ASK, 0, do_parameters, ANSWER_NOW},
+    {FLR_MSG_SET, FLR_WIRE_ABILITY_COMMAND, do_set, ANSWER_NOW},
+    {FLR_MSG_DEVICES_ASK, 0, do_devices, ANSWER_NOW},
+    {FLR_MSG_DEVICE_SELECT, FLR_WIRE_ABILITY_COMMAND, do_select, ANSWER_NOW},
+    {FLR_MSG_MAPPING_SET, FLR_WIRE_ABILITY_COMMAND, do_mapping, ANSWER_NOW},
+    {FLR_MSG_CLUTCH, FLR_WIRE_ABILITY_HAND, do_clutch, ANSWER_NOW},
+    {FLR_MSG_VIEW_AXES, FLR_WIRE_ABILITY_HAND, do_view_axes, ANSWER_NOW},
+    {FLR_MSG_RECORD_START, FLR_WIRE_ABILITY_RECORD, do_record_start, ANSWER_NOW},
+    {FLR_MSG_RECORD_STOP, FLR_WIRE_ABILITY_RECORD, do_record_stop, ANSWER_NOW},
+    {FLR_MSG_RECORD_RENAME, FLR_WIRE_ABILITY_RECORD, do_record_rename, ANSWER_NOW},
+    {FLR_MSG_RECORD_REPORT, FLR_WIRE_ABILITY_RECORD, do_record_report, ANSWER_NOW},
+    {FLR_MSG_RECORD_REMOVE, FLR_WIRE_ABILITY_RECORD, do_record_remove, ANSWER_NOW},
+    {FLR_MSG_RECORDINGS_ASK, 0, do_recordings, ANSWER_NOW},
+    {FLR_MSG_RECORD_FETCH, FLR_WIRE_ABILITY_RECORD, do_record_fetch, ANSWER_ITSELF},
+    {FLR_MSG_REPLAY, FLR_WIRE_ABILITY_RECORD, do_replay, ANSWER_NOW},
+    {FLR_MSG_LOAD, FLR_WIRE_ABILITY_LOAD, do_load, ANSWER_NOW},
+    {FLR_MSG_UPLOAD, FLR_WIRE_ABILITY_UPLOAD, do_upload, ANSWER_ITSELF},
+    {FLR_MSG_UPLOAD_BYTES, FLR_WIRE_ABILITY_UPLOAD, do_upload, ANSWER_ITSELF},
+    {FLR_MSG_UPLOAD_TRIANGLES, FLR_WIRE_ABILITY_UPLOAD, do_upload, ANSWER_ITSELF},
+    {FLR_MSG_UPLOAD_END, FLR_WIRE_ABILITY_UPLOAD, do_upload, ANSWER_ITSELF},
+    {FLR_MSG_REMOVE, FLR_WIRE_ABILITY_COMMAND, do_remove, ANSWER_NOW},
+    {FLR_MSG_REGROUP, FLR_WIRE_ABILITY_COMMAND, do_regroup, ANSWER_NOW},
+    {FLR_MSG_VOXELIZE, FLR_WIRE_ABILITY_COMMAND, do_voxelize, ANSWER_NOW},
+    {FLR_MSG_KIND, FLR_WIRE_ABILITY_COMMAND, do_kind, ANSWER_NOW},
+    {FLR_MSG_USE, FLR_WIRE_ABILITY_COMMAND, do_use, ANSWER_NOW},
+    {FLR_MSG_SAVE, FLR_WIRE_ABILITY_LOAD, do_save, ANSWER_NOW},
+    {FLR_MSG_CANCEL, FLR_WIRE_ABILITY_COMMAND, do_cancel, ANSWER_NOW},
+    {FLR_MSG_CLEARANCE_ASK, 0, do_clearance, ANSWER_BY_WORKER},
+    {FLR_MSG_CLASHES_ASK, 0, do_clashes, ANSWER_BY_WORKER},
+    {FLR_MSG_MEASURE_ASK, 0, do_measure, ANSWER_BY_WORKER},
+    {FLR_MSG_GAP_MAP_ASK, 0, do_gap_map, ANSWER_BY_WORKER},
+    {FLR_MSG_WAY_ASK, FLR_WIRE_ABILITY_COMMAND, do_way, ANSWER_BY_WORKER},
+    {FLR_MSG_JOINT_SET, FLR_WIRE_ABILITY_COMMAND, do_joint_set, ANSWER_NOW},
+    {FLR_MSG_UP_SET, FLR_WIRE_ABILITY_COMMAND, do_up_set, ANSWER_NOW},
+    {FLR_MSG_RELOAD, FLR_WIRE_ABILITY_COMMAND, do_reload, ANSWER_NOW},
+    {FLR_MSG_ALLOW, FLR_WIRE_ABILITY_COMMAND, do_allow, ANSWER_NOW},
+    {FLR_MSG_NOTE_SET, FLR_WIRE_ABILITY_COMMAND, do_note, ANSWER_NOW},
+    {FLR_MSG_REPORT, 0, do_report, ANSWER_NOW},
 };
 
 static const char *ability_name(uint32_t ability)
@@ -654,6 +609,17 @@ static const char *ability_name(uint32_t ability)
     default:
         return "to name files of the controller's machine";
     }
+}
+
+static void run(const client_commands_command *command, call *c)
+{
+    flr_question *question = NULL;
+    flr_result result = FLR_OK;
+    if (command->answer == ANSWER_BY_WORKER) result = begin_question(c, &question);
+    if (result == FLR_OK) result = command->run(c);
+    if (result != FLR_OK && question) question->token = 0;
+    if (result != FLR_OK || command->answer == ANSWER_NOW)
+        flr_client_session_answer(c->session, c->message, result, c->value, &c->error);
 }
 
 void flr_client_session_command(flr_client_session *session, const flr_message *message,
@@ -683,7 +649,7 @@ void flr_client_session_command(flr_client_session *session, const flr_message *
     flr_stall_doing before =
         flr_engine_doing(c.engine, "carrying out a client's command", type->name);
     if (result == FLR_OK)
-        found->run(&c);
+        run(found, &c);
     else if (type->kind != FLR_KIND_INPUT)
         flr_client_session_fail(session, message, &c.error);
     flr_engine_doing(c.engine, before.doing, before.what);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "sim/setup.h"
 
 /* ---- the table ---- */
@@ -369,7 +370,6 @@ void flr_journal_do(const flr_journal_entry *entry, flr_world *world)
 #define DO_STOP(name)  (void)0
     switch (entry->kind) {
 #define FLR_JOURNAL(NAME, name, word, REPLAY, doc) case FLR_JOURNAL_##NAME: DO_##REPLAY(name); break;
-#include "base/bytes.h"
 #include "protocol/command_rows.h"
     case FLR_JOURNAL_KINDS: break;
     }

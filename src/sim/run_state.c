@@ -60,13 +60,9 @@ flr_result flr_run_state_write(flr_env *env, const char *path, const flr_run_sta
     memcpy(bytes + size, &hash, sizeof hash);
     flr_output *output;
     flr_result result = flr_output_begin_with(env, path, FLR_OPEN_PRIVATE, &output, error);
-    if (result == FLR_OK) {
-        result = flr_output_write(output, bytes, size + sizeof hash, error);
-        if (result == FLR_OK)
-            result = flr_output_commit(output, error);
-        else
-            flr_output_abandon(output);
-    }
+    if (result == FLR_OK)
+        result = flr_output_end(output, flr_output_write(output, bytes, size + sizeof hash, error),
+                                error);
     free(bytes);
     return result;
 }

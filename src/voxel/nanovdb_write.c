@@ -490,9 +490,7 @@ static flr_result put_all(nanovdb_write_writing *w, flr_env *env, const char *pa
     if (result == FLR_OK) result = put_uppers(w, &l);
     if (result == FLR_OK) result = put_lowers(w, &l);
     if (result == FLR_OK) result = put_leaves(w);
-    if (result == FLR_OK) return flr_output_commit(w->output, w->error);
-    flr_output_abandon(w->output);
-    return result;
+    return flr_output_end(w->output, result, w->error);
 }
 
 flr_result flr_nanovdb_write(flr_env *env, const char *path, const flr_voxmap *voxmap,
