@@ -57,7 +57,7 @@ flr_result flr_allow_add(flr_allow *allow, const char *a, const char *b, uint32_
     if (allow->rule_count == FLR_ALLOW_MAX_RULES)
         return flr_fail(error, FLR_TOO_LARGE, "more than %d rules", FLR_ALLOW_MAX_RULES);
     allow_rule *rules = realloc(allow->rules, (allow->rule_count + 1) * sizeof *rules);
-    if (!rules) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    if (!rules) return flr_fail_memory(error);
     allow->rules = rules;
     allow_rule *rule = &rules[allow->rule_count++];
     const char *const patterns[2] = {a, b};
@@ -69,7 +69,7 @@ flr_result flr_allow_add(flr_allow *allow, const char *a, const char *b, uint32_
     if (!ok) {
         allow->rule_count--;
         for (int k = 0; k < 2; k++) free(rule->sides[k]);
-        return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+        return flr_fail_memory(error);
     }
     for (int k = 0; k < 2; k++) found[k] = mark_side(allow, patterns[k], rule->sides[k]);
     return FLR_OK;

@@ -1,7 +1,6 @@
 /* robot descriptions of MuJoCo: MJCF */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "scene/robot_build.h"

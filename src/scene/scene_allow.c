@@ -24,7 +24,7 @@ flr_result flr_scene_allowed(flr_scene *scene, flr_allow **allow, flr_error *err
     *allow = NULL;
     if (!scene->allow_count) return FLR_OK;
     *allow = flr_allow_create((uint32_t)scene->part_count, is_named, scene);
-    if (!*allow) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    if (!*allow) return flr_fail_memory(error);
     for (size_t i = 0; i < scene->allow_count && result == FLR_OK; i++)
         result = flr_allow_add(*allow, scene->allow[i].a, scene->allow[i].b, found, error);
     return result;

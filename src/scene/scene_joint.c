@@ -1,9 +1,7 @@
 /* joints and rigid groups of a scene */
 #include "scene/scene_joint.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 const char *const flr_scene_joints[] = {"fixed", "revolute", "prismatic", "cylindrical",
                                         "screw", "planar",   "ball",      NULL};
@@ -30,16 +28,12 @@ static bool read_axis(const flr_value *value, bool slide, flr_joint_axis *axis)
 {
     if (!value->json) return true;
     if (!flr_value_object(value, FLR_SCENE_JOINT_AXIS)) return false;
-    flr_value from = flr_value_member(value, "from"), to = flr_value_member(value, "to");
-    flr_value friction = flr_value_member(value, "friction"),
-              rest = flr_value_member(value, "rest");
-    flr_value stiffness = flr_value_member(value, "stiffness");
-    flr_value damping = flr_value_member(value, "damping");
+    const flr_value from = flr_value_member(value, "from"), to = flr_value_member(value, "to");
     if (!read_place(&from, slide, &axis->low) || !read_place(&to, slide, &axis->high) ||
-        !flr_value_range(&friction, 0, 1e6, &axis->friction) ||
-        !flr_value_range(&stiffness, 0, 1e9, &axis->stiffness) ||
-        !flr_value_range(&damping, 0, 1e9, &axis->damping) ||
-        !read_place(&rest, slide, &axis->rest))
+        !flr_value_range(FLR_MEMBER(value, "friction"), 0, 1e6, &axis->friction) ||
+        !flr_value_range(FLR_MEMBER(value, "stiffness"), 0, 1e9, &axis->stiffness) ||
+        !flr_value_range(FLR_MEMBER(value, "damping"), 0, 1e9, &axis->damping) ||
+        !read_place(FLR_MEMBER(value, "rest"), slide, &axis->rest))
         return false;
     if (!from.json != !to.json)
         return flr_value_fail(from.json ? &from : &to, "needs both \"from\" and \"to\"");
@@ -60,18 +54,19 @@ bool flr_scene_joint_read(const flr_value *value, flr_scene_joint *joint)
     *joint = flr_default_scene_joint();
     flr_joint *j = &joint->joint;
     if (!flr_value_object(value, FLR_SCENE_JOINT)) return false;
-    flr_value name = flr_value_member(value, "name"), kind = flr_value_member(value, "kind");
-    flr_value a = flr_value_member(value, "a"), b = flr_value_member(value, "b");
-    flr_value point = flr_value_member(value, "point"), axis = flr_value_member(value, "axis");
-    flr_value pitch = flr_value_member(value, "pitch"), turn = flr_value_member(value, "turn");
-    flr_value slide = flr_value_member(value, "slide"), touch = flr_value_member(value, "touch");
+    const flr_value axis = flr_value_member(value, "axis"),
+                    pitch = flr_value_member(value, "pitch"),
+                    turn = flr_value_member(value, "turn"),
+                    slide = flr_value_member(value, "slide");
     int chosen = 0;
-    if (!flr_value_text(&name, &joint->name) ||
-        !flr_value_choice(&kind, flr_scene_joints, &chosen) || !flr_value_text(&a, &joint->a) ||
-        !flr_value_text(&b, &joint->b) || !flr_value_point(&point, &j->point) ||
+    if (!flr_value_text(FLR_MEMBER(value, "name"), &joint->name) ||
+        !flr_value_choice(FLR_MEMBER(value, "kind"), flr_scene_joints, &chosen) ||
+        !flr_value_text(FLR_MEMBER(value, "a"), &joint->a) ||
+        !flr_value_text(FLR_MEMBER(value, "b"), &joint->b) ||
+        !flr_value_point(FLR_MEMBER(value, "point"), &j->point) ||
         !flr_value_vector(&axis, &j->axis) || !flr_value_length(&pitch, &j->pitch) ||
         !read_axis(&turn, false, &j->turn) || !read_axis(&slide, true, &j->slide) ||
-        !flr_value_bool(&touch, &j->touch))
+        !flr_value_bool(FLR_MEMBER(value, "touch"), &j->touch))
         return false;
     j->kind = (flr_joint_kind)chosen;
     if (!(flr_vec3_length2(j->axis) > 0)) return flr_value_fail(&axis, "must not be zero");

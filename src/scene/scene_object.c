@@ -15,9 +15,8 @@ static bool read_pose(const flr_value *value, flr_pose *pose)
 {
     if (!value->json) return true;
     if (!flr_value_object(value, FLR_SCENE_POSE)) return false;
-    flr_value position = flr_value_member(value, "position");
-    flr_value orientation = flr_value_member(value, "orientation");
-    return flr_value_point(&position, &pose->p) && flr_value_quaternion(&orientation, &pose->q);
+    return flr_value_point(FLR_MEMBER(value, "position"), &pose->p) &&
+           flr_value_quaternion(FLR_MEMBER(value, "orientation"), &pose->q);
 }
 
 /* More than 0, and such that motion can be computed. */
@@ -39,12 +38,9 @@ static bool read_spring(const flr_value *value, flr_world_constraint *to)
 {
     if (!value->json) return true;
     if (!flr_value_object(value, FLR_SCENE_SPRING)) return false;
-    flr_value stiffness = flr_value_member(value, "stiffness");
-    flr_value turn = flr_value_member(value, "turn_stiffness");
-    flr_value damping = flr_value_member(value, "damping");
-    return read_amount(&stiffness, 1e-9, 1e9, &to->stiffness) &&
-           flr_value_range(&turn, 0, 1e9, &to->turn_stiffness) &&
-           flr_value_range(&damping, 0, 1e3, &to->damping);
+    return read_amount(FLR_MEMBER(value, "stiffness"), 1e-9, 1e9, &to->stiffness) &&
+           flr_value_range(FLR_MEMBER(value, "turn_stiffness"), 0, 1e9, &to->turn_stiffness) &&
+           flr_value_range(FLR_MEMBER(value, "damping"), 0, 1e3, &to->damping);
 }
 
 /* Words such as "x" and "turn z", each once. */
@@ -87,31 +83,29 @@ bool flr_scene_read_part(const flr_value *value, flr_scene_part *part)
 {
     *part = flr_default_scene_part();
     if (!flr_value_object(value, FLR_SCENE_PART)) return false;
-    flr_value name = flr_value_member(value, "name"), file = flr_value_member(value, "file");
-    flr_value group = flr_value_member(value, "group"), unit = flr_value_member(value, "unit");
-    flr_value pose = flr_value_member(value, "pose"), moving = flr_value_member(value, "moving");
-    flr_value hollow = flr_value_member(value, "hollow");
-    flr_value colour = flr_value_member(value, "colour");
-    flr_value voxel = flr_value_member(value, "voxel"), mass = flr_value_member(value, "mass");
-    flr_value density = flr_value_member(value, "density");
-    flr_value chord = flr_value_member(value, "chord");
-    flr_value hidden = flr_value_member(value, "hidden"), in = flr_value_member(value, "in");
-    flr_value use = flr_value_member(value, "use");
+    const flr_value mass = flr_value_member(value, "mass");
     int chosen = FLR_PART_USE_SOLID;
-    if (!flr_value_text(&name, &part->name) || !flr_value_text(&file, &part->file) ||
-        !flr_value_text(&group, &part->group) || !flr_value_unit(&unit, &part->unit) ||
-        !read_pose(&pose, &part->T_world_part) || !flr_value_bool(&moving, &part->moving) ||
-        !flr_value_bool(&hollow, &part->hollow) || !flr_value_bool(&hidden, &part->hidden) ||
-        !flr_value_choice(&use, flr_scene_uses, &chosen) || !flr_value_text(&in, &part->in) ||
-        !flr_value_colour(&colour, &part->colour) || !flr_value_size(&voxel, &part->voxel) ||
-        !flr_value_size(&chord, &part->chord) ||
-        !read_amount(&density, 1e-3, 1e9, &part->density) ||
+    if (!flr_value_text(FLR_MEMBER(value, "name"), &part->name) ||
+        !flr_value_text(FLR_MEMBER(value, "file"), &part->file) ||
+        !flr_value_text(FLR_MEMBER(value, "group"), &part->group) ||
+        !flr_value_unit(FLR_MEMBER(value, "unit"), &part->unit) ||
+        !read_pose(FLR_MEMBER(value, "pose"), &part->T_world_part) ||
+        !flr_value_bool(FLR_MEMBER(value, "moving"), &part->moving) ||
+        !flr_value_bool(FLR_MEMBER(value, "hollow"), &part->hollow) ||
+        !flr_value_bool(FLR_MEMBER(value, "hidden"), &part->hidden) ||
+        !flr_value_choice(FLR_MEMBER(value, "use"), flr_scene_uses, &chosen) ||
+        !flr_value_text(FLR_MEMBER(value, "in"), &part->in) ||
+        !flr_value_colour(FLR_MEMBER(value, "colour"), &part->colour) ||
+        !flr_value_size(FLR_MEMBER(value, "voxel"), &part->voxel) ||
+        !flr_value_size(FLR_MEMBER(value, "chord"), &part->chord) ||
+        !read_amount(FLR_MEMBER(value, "density"), 1e-3, 1e9, &part->density) ||
         !read_amount(&mass, 1e-9, 1e9, &part->mass))
         return false;
     part->use = (flr_part_use)chosen;
     if (part->use == FLR_PART_USE_KEEP_OUT && part->moving)
-        return flr_value_fail(&use, "a keep-out zone cannot be \"moving\"");
-    if (density.json && mass.json) return flr_value_fail(&mass, "give mass or density, not both");
+        return flr_value_fail(FLR_MEMBER(value, "use"), "a keep-out zone cannot be \"moving\"");
+    if (mass.json && FLR_MEMBER(value, "density")->json)
+        return flr_value_fail(&mass, "give mass or density, not both");
     return read_constraint(value, part);
 }
 
@@ -119,20 +113,18 @@ bool flr_scene_read_group(const flr_value *value, flr_scene_group *group)
 {
     *group = (flr_scene_group){0};
     if (!flr_value_object(value, FLR_SCENE_GROUP)) return false;
-    flr_value name = flr_value_member(value, "name"), in = flr_value_member(value, "in");
-    flr_value rigid = flr_value_member(value, "rigid");
-    return flr_value_text(&name, &group->name) && flr_value_text(&in, &group->in) &&
-           flr_value_bool(&rigid, &group->rigid);
+    return flr_value_text(FLR_MEMBER(value, "name"), &group->name) &&
+           flr_value_text(FLR_MEMBER(value, "in"), &group->in) &&
+           flr_value_bool(FLR_MEMBER(value, "rigid"), &group->rigid);
 }
 
 bool flr_scene_read_path(const flr_value *value, flr_scene_path *path)
 {
     *path = (flr_scene_path){0};
     if (!flr_value_object(value, FLR_SCENE_PATH)) return false;
-    flr_value name = flr_value_member(value, "name"), part = flr_value_member(value, "part");
-    flr_value poses = flr_value_member(value, "poses");
-    return flr_value_text(&name, &path->name) && flr_value_text(&part, &path->part) &&
-           flr_value_text(&poses, &path->poses);
+    return flr_value_text(FLR_MEMBER(value, "name"), &path->name) &&
+           flr_value_text(FLR_MEMBER(value, "part"), &path->part) &&
+           flr_value_text(FLR_MEMBER(value, "poses"), &path->poses);
 }
 
 static bool is_zero(flr_vec3 v) { return v.x == 0 && v.y == 0 && v.z == 0; }
@@ -141,14 +133,12 @@ bool flr_scene_read_camera(const flr_value *value, flr_scene_camera *camera)
 {
     if (!value->json) return true;
     if (!flr_value_object(value, FLR_SCENE_CAMERA)) return false;
-    flr_value eye = flr_value_member(value, "eye"), target = flr_value_member(value, "target");
-    flr_value up = flr_value_member(value, "up");
-    if (!flr_value_point(&eye, &camera->eye) || !flr_value_point(&target, &camera->target) ||
-        !flr_value_vector(&up, &camera->up))
+    const flr_value target = flr_value_member(value, "target"), up = flr_value_member(value, "up");
+    if (!flr_value_point(FLR_MEMBER(value, "eye"), &camera->eye) ||
+        !flr_value_point(&target, &camera->target) || !flr_value_vector(&up, &camera->up))
         return false;
     camera->given = true;
-    flr_vec3 e = camera->eye, t = camera->target;
-    if (is_zero((flr_vec3){t.x - e.x, t.y - e.y, t.z - e.z}))
+    if (is_zero(flr_vec3_sub(camera->target, camera->eye)))
         return flr_value_fail(&target, "must differ from the eye");
     if (is_zero(camera->up)) return flr_value_fail(&up, "must not be zero");
     return true;
@@ -175,39 +165,27 @@ bool flr_scene_read_contact(const flr_value *value, flr_scene_contact *contact)
     flr_value before = flr_value_member(value, "clearance");
     if (before.json) return flr_value_fail(&before, "is called \"onset\" now");
     if (!flr_value_object(value, FLR_SCENE_CONTACT)) return false;
-    flr_value word = flr_value_member(value, "engine");
-    flr_value restitution = flr_value_member(value, "restitution");
-    flr_value tests = flr_value_member(value, "tests");
-    flr_value onset = flr_value_member(value, "onset");
-    flr_value strength = flr_value_member(value, "strength");
-    flr_value overlap = flr_value_member(value, "overlap");
-    flr_value layer = flr_value_member(value, "force_layer");
-    flr_value displace = flr_value_member(value, "displace");
-    flr_value model = flr_value_member(value, "model");
-    flr_value stiffness = flr_value_member(value, "stiffness");
-    flr_value friction = flr_value_member(value, "friction");
-    flr_value awareness = flr_value_member(value, "awareness");
-    flr_value marks = flr_value_member(value, "marks"), range = flr_value_member(value, "range");
-    flr_value probe = flr_value_member(value, "probe");
+    const flr_value word = flr_value_member(value, "engine"),
+                    range = flr_value_member(value, "range");
     int chosen = (int)contact->model, method = (int)contact->probe;
     if (!flr_value_choice(&word, flr_scene_engines, &engine) ||
-        !flr_value_range(&restitution, 0, 1, &contact->restitution) ||
-        !flr_value_range(&tests, 1, 1e9, &contact->tests) ||
-        !read_extent(&onset, &contact->onset) ||
-        !flr_value_range(&strength, 0.01, 100, &contact->strength) ||
-        !read_extent(&overlap, &contact->overlap) ||
-        !flr_value_whole(&layer, 0, 252, &contact->force_layer) ||
-        !flr_value_length(&displace, &contact->displace) ||
-        !flr_value_choice(&model, flr_scene_models, &chosen) ||
-        !flr_value_range(&stiffness, 1e-3, 1e9, &contact->stiffness) ||
-        !flr_value_range(&friction, 0, 10, &contact->friction) ||
-        !flr_value_bool(&awareness, &contact->awareness) ||
-        !flr_value_whole(&marks, 2, 8, &contact->marks) ||
+        !flr_value_range(FLR_MEMBER(value, "restitution"), 0, 1, &contact->restitution) ||
+        !flr_value_range(FLR_MEMBER(value, "tests"), 1, 1e9, &contact->tests) ||
+        !read_extent(FLR_MEMBER(value, "onset"), &contact->onset) ||
+        !flr_value_range(FLR_MEMBER(value, "strength"), 0.01, 100, &contact->strength) ||
+        !read_extent(FLR_MEMBER(value, "overlap"), &contact->overlap) ||
+        !flr_value_whole(FLR_MEMBER(value, "force_layer"), 0, 252, &contact->force_layer) ||
+        !flr_value_length(FLR_MEMBER(value, "displace"), &contact->displace) ||
+        !flr_value_choice(FLR_MEMBER(value, "model"), flr_scene_models, &chosen) ||
+        !flr_value_range(FLR_MEMBER(value, "stiffness"), 1e-3, 1e9, &contact->stiffness) ||
+        !flr_value_range(FLR_MEMBER(value, "friction"), 0, 10, &contact->friction) ||
+        !flr_value_bool(FLR_MEMBER(value, "awareness"), &contact->awareness) ||
+        !flr_value_whole(FLR_MEMBER(value, "marks"), 2, 8, &contact->marks) ||
         !flr_value_whole(&range, 1, 253, &contact->range) ||
-        !flr_value_choice(&probe, flr_scene_probes, &method))
+        !flr_value_choice(FLR_MEMBER(value, "probe"), flr_scene_probes, &method))
         return false;
     if (contact->marks != 2 && contact->marks != 4 && contact->marks != 8)
-        return flr_value_fail(&marks, "must be 2, 4 or 8");
+        return flr_value_fail(FLR_MEMBER(value, "marks"), "must be 2, 4 or 8");
     if (range.json && contact->marks != 8)
         return flr_value_fail(&range, "is for marks of 8 bits: add \"marks\": 8");
     contact->probe = (flr_probe_method)method;

@@ -1,6 +1,5 @@
 /* scenes from JSON */
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,13 +74,12 @@ static bool read_hands(const flr_value *array, scene_block *block)
     for (size_t i = 0; i < count; i++) {
         flr_value element = flr_value_element(array, i);
         if (!flr_value_object(&element, FLR_SCENE_HAND)) return false;
-        flr_value tool = flr_value_member(&element, "tool");
-        flr_value position = flr_value_member(&element, "position");
-        flr_value firm = flr_value_member(&element, "firm");
+        const flr_value position = flr_value_member(&element, "position");
         int chosen = 0;
         flr_scene_hand *hand = &block->hands[i];
-        if (!flr_value_choice(&tool, flr_scene_tools, &chosen) ||
-            !flr_value_point(&position, &hand->position) || !flr_value_bool(&firm, &hand->firm))
+        if (!flr_value_choice(FLR_MEMBER(&element, "tool"), flr_scene_tools, &chosen) ||
+            !flr_value_point(&position, &hand->position) ||
+            !flr_value_bool(FLR_MEMBER(&element, "firm"), &hand->firm))
             return false;
         hand->tool = (flr_tool)chosen;
         if (!read_mapping(&element, hand)) return false;
@@ -422,10 +420,10 @@ static bool has_part(void *context, const char *name)
 static bool read_review(const flr_value *root, scene_block *block, const named *parts)
 {
     flr_scene *scene = &block->scene;
-    flr_value allow = flr_value_member(root, "allow"), notes = flr_value_member(root, "notes");
     part_names names = {parts, scene->part_count};
-    bool ok = flr_scene_read_allow(&allow, &block->allow, &scene->allow_count) &&
-              flr_scene_read_notes(&notes, has_part, &names, &block->notes, &scene->note_count);
+    bool ok = flr_scene_read_allow(FLR_MEMBER(root, "allow"), &block->allow, &scene->allow_count) &&
+              flr_scene_read_notes(FLR_MEMBER(root, "notes"), has_part, &names, &block->notes,
+                                   &scene->note_count);
     scene->allow = block->allow;
     scene->notes = block->notes;
     return ok;
@@ -450,38 +448,30 @@ static bool read_root(const flr_value *root, scene_block *block)
     if (!flr_value_unit(&unit, &scene->unit)) return false;
     root->context->unit = scene->unit;
 
-    flr_value schema = flr_value_member(root, "$schema"), name = flr_value_member(root, "name");
-    flr_value description = flr_value_member(root, "description");
-    flr_value voxel = flr_value_member(root, "voxel");
-    flr_value gravity = flr_value_member(root, "gravity");
-    flr_value contact = flr_value_member(root, "contact");
-    flr_value camera = flr_value_member(root, "camera");
-    flr_value haptics = flr_value_member(root, "haptics");
-    flr_value devices = flr_value_member(root, "devices");
-    flr_value barrier = flr_value_member(root, "barrier");
     int local = 0, kind = 0;
     const char *ignored;
-    if (!flr_value_text(&schema, &ignored) || !flr_value_text(&name, &scene->name) ||
-        !flr_value_text(&description, &scene->description) ||
-        !flr_value_size(&voxel, &scene->voxel) || !flr_value_vector(&gravity, &scene->gravity) ||
-        !flr_scene_read_contact(&contact, &scene->contact) ||
-        !flr_value_choice(&haptics, flr_scene_haptics, &local) ||
-        !flr_value_choice(&devices, flr_scene_device_kinds, &kind) ||
-        !flr_value_bool(&barrier, &scene->barrier) ||
-        !flr_scene_read_camera(&camera, &scene->camera))
+    if (!flr_value_text(FLR_MEMBER(root, "$schema"), &ignored) ||
+        !flr_value_text(FLR_MEMBER(root, "name"), &scene->name) ||
+        !flr_value_text(FLR_MEMBER(root, "description"), &scene->description) ||
+        !flr_value_size(FLR_MEMBER(root, "voxel"), &scene->voxel) ||
+        !flr_value_vector(FLR_MEMBER(root, "gravity"), &scene->gravity) ||
+        !flr_scene_read_contact(FLR_MEMBER(root, "contact"), &scene->contact) ||
+        !flr_value_choice(FLR_MEMBER(root, "haptics"), flr_scene_haptics, &local) ||
+        !flr_value_choice(FLR_MEMBER(root, "devices"), flr_scene_device_kinds, &kind) ||
+        !flr_value_bool(FLR_MEMBER(root, "barrier"), &scene->barrier) ||
+        !flr_scene_read_camera(FLR_MEMBER(root, "camera"), &scene->camera))
         return false;
     scene->local_haptics = local == 1;
     scene->devices = (flr_scene_devices)kind;
 
     element_table table = {0};
-    flr_value parts = flr_value_member(root, "parts"), paths = flr_value_member(root, "paths");
-    flr_value hands = flr_value_member(root, "hands");
-    flr_value groups = flr_value_member(root, "groups");
-    flr_value joints = flr_value_member(root, "joints");
-    bool ok = read_parts(&parts, block, &table) && read_groups(&groups, &parts, block) &&
-              move_groups(&parts, block) && read_joints(&joints, block, table.names) &&
-              read_paths(&paths, block, table.names) && read_hands(&hands, block) &&
-              read_review(root, block, table.names);
+    const flr_value parts = flr_value_member(root, "parts");
+    bool ok = read_parts(&parts, block, &table) &&
+              read_groups(FLR_MEMBER(root, "groups"), &parts, block) &&
+              move_groups(&parts, block) &&
+              read_joints(FLR_MEMBER(root, "joints"), block, table.names) &&
+              read_paths(FLR_MEMBER(root, "paths"), block, table.names) &&
+              read_hands(FLR_MEMBER(root, "hands"), block) && read_review(root, block, table.names);
     element_table_free(&table);
     return ok;
 }

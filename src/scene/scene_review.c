@@ -56,11 +56,10 @@ bool flr_scene_read_notes(const flr_value *array, bool (*has_part)(void *context
         flr_value element = flr_value_element(array, i);
         flr_scene_note *note = &(*list)[i];
         if (!flr_value_object(&element, FLR_SCENE_NOTE)) return false;
-        flr_value text = flr_value_member(&element, "text");
-        flr_value part = flr_value_member(&element, "part");
-        flr_value position = flr_value_member(&element, "position");
-        ok = flr_value_text(&text, &note->text) && flr_value_text(&part, &note->part) &&
-             flr_value_point(&position, &note->position);
+        const flr_value part = flr_value_member(&element, "part");
+        ok = flr_value_text(FLR_MEMBER(&element, "text"), &note->text) &&
+             flr_value_text(&part, &note->part) &&
+             flr_value_point(FLR_MEMBER(&element, "position"), &note->position);
         if (ok && note->part && !has_part(context, note->part))
             ok = flr_value_fail(&part, "there is no part \"%.60s\"", note->part);
     }

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "feeler/base.h"
 #include "scene/length.h"
@@ -137,7 +136,6 @@ static void write_constraint(scene_write_writer *w, const flr_world_constraint *
 
 static void write_part(scene_write_writer *w, const flr_scene_part *part)
 {
-    w->separator = "";
     write_text(w, "name", part->name);
     w->separator = ",\n      ";
     write_text(w, "file", part->file);
@@ -156,6 +154,14 @@ static void write_part(scene_write_writer *w, const flr_scene_part *part)
     if (part->density != 0) write_key(w, "density"), write_number(w, part->density);
     if (part->mass != 0) write_key(w, "mass"), write_number(w, part->mass);
     if (part->constraint) write_constraint(w, part->constraint);
+}
+
+static void write_group(scene_write_writer *w, const flr_scene_group *group)
+{
+    write_text(w, "name", group->name);
+    w->separator = ", ";
+    if (group->in) write_text(w, "in", group->in);
+    if (group->rigid) write_key(w, "rigid"), fputs("true", w->out);
 }
 
 /* a length, or an angle in degrees */
@@ -194,7 +200,6 @@ static void write_joint_axis(scene_write_writer *w, const char *key, bool slide,
 static void write_joint(scene_write_writer *w, const flr_scene_joint *joint)
 {
     const flr_joint *j = &joint->joint;
-    w->separator = "";
     write_text(w, "name", joint->name);
     w->separator = ", ";
     write_text(w, "kind", flr_scene_joints[j->kind]);
@@ -214,7 +219,6 @@ static void write_joint(scene_write_writer *w, const flr_scene_joint *joint)
 
 static void write_path(scene_write_writer *w, const flr_scene_path *path)
 {
-    w->separator = "";
     write_text(w, "name", path->name);
     w->separator = ", ";
     write_text(w, "part", path->part);
@@ -223,7 +227,6 @@ static void write_path(scene_write_writer *w, const flr_scene_path *path)
 
 static void write_hand(scene_write_writer *w, const flr_scene_hand *hand)
 {
-    w->separator = "";
     write_text(w, "tool", flr_scene_tools[hand->tool]);
     w->separator = ", ";
     if (hand->placed) write_vector(w, "position", hand->position, true);
@@ -279,6 +282,19 @@ static void write_contact(scene_write_writer *w, const flr_scene_contact *c)
     w->separator = outer;
 }
 
+/* The elements of an array of objects; returns whether there is another one to write. */
+static bool next_object(scene_write_writer *w, const char *key, size_t i, size_t count)
+{
+    if (i == count) {
+        if (count) fputs(" }\n  ]", w->out);
+        return false;
+    }
+    if (i == 0) w->separator = ",\n  ", write_key(w, key);
+    fputs(i ? " },\n    { " : "[\n    { ", w->out);
+    w->separator = "";
+    return true;
+}
+
 static void write_review(scene_write_writer *w, const flr_scene *scene)
 {
     w->separator = ",\n  ";
@@ -291,18 +307,13 @@ static void write_review(scene_write_writer *w, const flr_scene *scene)
         fputc(']', w->out);
     }
     if (scene->allow_count) fputs("\n  ]", w->out);
-    if (scene->note_count) write_key(w, "notes"), fputc('[', w->out);
-    for (size_t i = 0; i < scene->note_count; i++) {
+    for (size_t i = 0; next_object(w, "notes", i, scene->note_count); i++) {
         const flr_scene_note *note = &scene->notes[i];
-        fputs(i ? ",\n    { " : "\n    { ", w->out);
-        w->separator = "";
         write_text(w, "text", note->text);
         w->separator = ", ";
         if (note->part) write_text(w, "part", note->part);
         write_vector(w, "position", note->position, true);
-        fputs(" }", w->out);
     }
-    if (scene->note_count) fputs("\n  ]", w->out);
 }
 
 static void write_scene(scene_write_writer *w, const flr_scene *scene)
@@ -322,58 +333,17 @@ static void write_scene(scene_write_writer *w, const flr_scene *scene)
     if (scene->devices) write_text(w, "devices", flr_scene_device_kinds[scene->devices]);
     if (scene->barrier) write_key(w, "barrier"), fputs("true", w->out);
 
-    write_key(w, "parts"), fputc('[', w->out);
-    for (size_t i = 0; i < scene->part_count; i++) {
-        fputs(i ? ",\n    { " : "\n    { ", w->out);
+    if (!scene->part_count) write_key(w, "parts"), fputs("[\n  ]", w->out); /* to be refused */
+    for (size_t i = 0; next_object(w, "parts", i, scene->part_count); i++)
         write_part(w, &scene->parts[i]);
-        fputs(" }", w->out);
-    }
-    fputs("\n  ]", w->out);
-
-    if (scene->group_count) {
-        w->separator = ",\n  ";
-        write_key(w, "groups"), fputc('[', w->out);
-        for (size_t i = 0; i < scene->group_count; i++) {
-            fputs(i ? ",\n    { " : "\n    { ", w->out);
-            w->separator = "";
-            write_text(w, "name", scene->groups[i].name);
-            w->separator = ", ";
-            if (scene->groups[i].in) write_text(w, "in", scene->groups[i].in);
-            if (scene->groups[i].rigid) write_key(w, "rigid"), fputs("true", w->out);
-            fputs(" }", w->out);
-        }
-        fputs("\n  ]", w->out);
-    }
-    w->separator = ",\n  ";
-    if (scene->joint_count) {
-        write_key(w, "joints"), fputc('[', w->out);
-        for (size_t i = 0; i < scene->joint_count; i++) {
-            fputs(i ? ",\n    { " : "\n    { ", w->out);
-            write_joint(w, &scene->joints[i]);
-            fputs(" }", w->out);
-        }
-        fputs("\n  ]", w->out);
-    }
-    w->separator = ",\n  ";
-    if (scene->path_count) {
-        write_key(w, "paths"), fputc('[', w->out);
-        for (size_t i = 0; i < scene->path_count; i++) {
-            fputs(i ? ",\n    { " : "\n    { ", w->out);
-            write_path(w, &scene->paths[i]);
-            fputs(" }", w->out);
-        }
-        fputs("\n  ]", w->out);
-    }
-    w->separator = ",\n  ";
-    if (scene->hand_count) {
-        write_key(w, "hands"), fputc('[', w->out);
-        for (size_t i = 0; i < scene->hand_count; i++) {
-            fputs(i ? ",\n    { " : "\n    { ", w->out);
-            write_hand(w, &scene->hands[i]);
-            fputs(" }", w->out);
-        }
-        fputs("\n  ]", w->out);
-    }
+    for (size_t i = 0; next_object(w, "groups", i, scene->group_count); i++)
+        write_group(w, &scene->groups[i]);
+    for (size_t i = 0; next_object(w, "joints", i, scene->joint_count); i++)
+        write_joint(w, &scene->joints[i]);
+    for (size_t i = 0; next_object(w, "paths", i, scene->path_count); i++)
+        write_path(w, &scene->paths[i]);
+    for (size_t i = 0; next_object(w, "hands", i, scene->hand_count); i++)
+        write_hand(w, &scene->hands[i]);
     if (scene->camera.given) {
         w->separator = ",\n  ";
         write_key(w, "camera"), fputs("{ ", w->out);

@@ -34,6 +34,9 @@ typedef struct flr_value {
 /* The member or element; `json` NULL when there is none. */
 flr_value flr_value_member(const flr_value *object, const char *key);
 flr_value flr_value_element(const flr_value *array, size_t index);
+/* A pointer to a member, as readers take it; good until the end of the block. */
+#define FLR_MEMBER(object, name)                                                                   \
+    (&(flr_value){(object)->context, (object), (name), 0, json_object_get((object)->json, (name))})
 
 /* "FILE:LINE:COLUMN: FIELD: " and the rest, as FLR_BAD_INPUT. Always false. */
 bool flr_value_fail(const flr_value *value, const char *format, ...)
