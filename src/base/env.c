@@ -9,56 +9,70 @@
 
 /* ---- sentences ---- */
 
+/* What a code of the system says of a file or an address. */
+typedef struct reason {
+    int code;
+    flr_result result;
+    bool hinders; /* something that was to be done, which the sentence names */
+    const char *says;
+} reason;
+
+static const reason of_files[] = {
+    {ENOENT, FLR_NOT_FOUND, false, "no such file or folder"},
+    {ENOTDIR, FLR_NOT_FOUND, false, "a part of this path is a file, not a folder"},
+    {EISDIR, FLR_BAD_INPUT, false, "is a folder, not a file"},
+    {ENOTSOCK, FLR_BAD_INPUT, false, "is a socket, not a file"},
+    {ENODEV, FLR_BAD_INPUT, false, "is a device, not a file"},
+    {ELOOP, FLR_BAD_INPUT, false, "is a link that leads in a circle"},
+    {EEXIST, FLR_DENIED, false, "exists already"},
+    {ENOTEMPTY, FLR_DENIED, false, "the folder is not empty"},
+    {ENAMETOOLONG, FLR_BAD_ARGUMENT, false, "the name is too long"},
+    {EROFS, FLR_DENIED, true, "the file system is read-only; choose another place"},
+    {ENOSPC, FLR_IO, true, "the disk is full; make room and try again"},
+    {EDQUOT, FLR_IO, true, "the disk is full; make room and try again"},
+    {EFBIG, FLR_IO, true, "larger than this system allows for a file"},
+    {EMFILE, FLR_IO, true, "too many files are open; close some or raise the limit"},
+    {ENFILE, FLR_IO, true, "too many files are open; close some or raise the limit"},
+    {ENOMEM, FLR_NO_MEMORY, true, "out of memory"},
+    {0},
+};
+
+static const reason of_sockets[] = {
+    {EADDRINUSE, FLR_DENIED, true, "another program uses this port; choose another"},
+    {EADDRNOTAVAIL, FLR_NOT_FOUND, true, "this machine has no such address"},
+    {ECONNREFUSED, FLR_IO, true, "nobody listens there"},
+    {ECONNRESET, FLR_IO, true, "the other side cut the connection"},
+    {EPIPE, FLR_IO, true, "the other side cut the connection"},
+    {ENETUNREACH, FLR_IO, true, "no way to this address; check the network"},
+    {EHOSTUNREACH, FLR_IO, true, "no way to this address; check the network"},
+    {ETIMEDOUT, FLR_IO, true, "no answer; check the address and firewall"},
+    {EMSGSIZE, FLR_TOO_LARGE, true, "the datagram is too large"},
+    {EAFNOSUPPORT, FLR_UNSUPPORTED, true, "no such kind of network here"},
+    {EMFILE, FLR_IO, true, "too many files are open"},
+    {ENFILE, FLR_IO, true, "too many files are open"},
+    {ENOMEM, FLR_NO_MEMORY, true, "out of memory"},
+    {0},
+};
+
+static flr_result fail_for(const reason *reasons, flr_error *error, const char *what,
+                           const char *action, int code)
+{
+    const reason *r = reasons;
+    while (r->code && r->code != code) r++;
+    if (!r->code) return flr_fail(error, FLR_IO, "%s: cannot %s: %s", what, action, strerror(code));
+    return r->hinders ? flr_fail(error, r->result, "%s: cannot %s: %s", what, action, r->says)
+                      : flr_fail(error, r->result, "%s: %s", what, r->says);
+}
+
 flr_result flr_fail_errno(flr_error *error, const char *path, const char *action, int code)
 {
-    switch (code) {
-    case ENOENT:
-        return flr_fail(error, FLR_NOT_FOUND, "%s: no such file or folder", path);
-    case ENOTDIR:
-        return flr_fail(error, FLR_NOT_FOUND, "%s: a part of this path is a file, not a folder",
-                        path);
-    case EISDIR:
-        return flr_fail(error, FLR_BAD_INPUT, "%s: is a folder, not a file", path);
-    case ESPIPE:
+    if (code == ESPIPE)
         return flr_fail(error, FLR_BAD_INPUT, "%s: is a pipe, not a file; %s", path,
                         strcmp(action, "read") ? "name a file to write" : "save its content first");
-    case ENOTSOCK:
-        return flr_fail(error, FLR_BAD_INPUT, "%s: is a socket, not a file", path);
-    case ENODEV:
-        return flr_fail(error, FLR_BAD_INPUT, "%s: is a device, not a file", path);
-    case ELOOP:
-        return flr_fail(error, FLR_BAD_INPUT, "%s: is a link that leads in a circle", path);
-    case EEXIST:
-        return flr_fail(error, FLR_DENIED, "%s: exists already", path);
-    case ENOTEMPTY:
-        return flr_fail(error, FLR_DENIED, "%s: the folder is not empty", path);
-    case EACCES:
-    case EPERM:
+    if (code == EACCES || code == EPERM)
         return flr_fail(error, FLR_DENIED, "%s: no permission to %s it; check its access rights",
                         path, action);
-    case EROFS:
-        return flr_fail(error, FLR_DENIED,
-                        "%s: cannot %s: the file system is read-only; choose another place", path,
-                        action);
-    case ENAMETOOLONG:
-        return flr_fail(error, FLR_BAD_ARGUMENT, "%s: the name is too long", path);
-    case ENOSPC:
-    case EDQUOT:
-        return flr_fail(error, FLR_IO, "%s: cannot %s: the disk is full; make room and try again",
-                        path, action);
-    case EFBIG:
-        return flr_fail(error, FLR_IO, "%s: cannot %s: larger than this system allows for a file",
-                        path, action);
-    case EMFILE:
-    case ENFILE:
-        return flr_fail(error, FLR_IO,
-                        "%s: cannot %s: too many files are open; close some or raise the limit",
-                        path, action);
-    case ENOMEM:
-        return flr_fail(error, FLR_NO_MEMORY, "%s: cannot %s: out of memory", path, action);
-    default:
-        return flr_fail(error, FLR_IO, "%s: cannot %s: %s", path, action, strerror(code));
-    }
+    return fail_for(of_files, error, path, action, code);
 }
 
 /* the same for sockets */
@@ -67,47 +81,12 @@ static flr_result fail_socket(flr_error *error, flr_address address, const char 
     char text[FLR_ADDRESS_TEXT_SIZE];
     if (code == EAGAIN) return FLR_AGAIN; /* asked for often, and no trouble: nothing is written */
     flr_address_print(address, text);
-    switch (code) {
-    case EADDRINUSE:
-        return flr_fail(error, FLR_DENIED,
-                        "%s: cannot %s: another program uses this port; choose another", text,
-                        action);
-    case EADDRNOTAVAIL:
-        return flr_fail(error, FLR_NOT_FOUND, "%s: cannot %s: this machine has no such address",
-                        text, action);
-    case EACCES:
-    case EPERM:
+    if (code == EACCES || code == EPERM)
         return flr_fail(error, FLR_DENIED,
                         "%s: no permission to %s; ports below 1024 are reserved, or a firewall "
                         "forbids it",
                         text, action);
-    case ECONNREFUSED:
-        return flr_fail(error, FLR_IO, "%s: cannot %s: nobody listens there", text, action);
-    case ECONNRESET:
-    case EPIPE:
-        return flr_fail(error, FLR_IO, "%s: cannot %s: the other side cut the connection", text,
-                        action);
-    case ENETUNREACH:
-    case EHOSTUNREACH:
-        return flr_fail(error, FLR_IO, "%s: cannot %s: no way to this address; check the network",
-                        text, action);
-    case ETIMEDOUT:
-        return flr_fail(error, FLR_IO, "%s: cannot %s: no answer; check the address and firewall",
-                        text, action);
-    case EMSGSIZE:
-        return flr_fail(error, FLR_TOO_LARGE, "%s: cannot %s: the datagram is too large", text,
-                        action);
-    case EAFNOSUPPORT:
-        return flr_fail(error, FLR_UNSUPPORTED, "%s: cannot %s: no such kind of network here", text,
-                        action);
-    case EMFILE:
-    case ENFILE:
-        return flr_fail(error, FLR_IO, "%s: cannot %s: too many files are open", text, action);
-    case ENOMEM:
-        return flr_fail(error, FLR_NO_MEMORY, "%s: cannot %s: out of memory", text, action);
-    default:
-        return flr_fail(error, FLR_IO, "%s: cannot %s: %s", text, action, strerror(code));
-    }
+    return fail_for(of_sockets, error, text, action, code);
 }
 
 /* ---- clock and chance ---- */
