@@ -2,9 +2,9 @@
 #include "dynamics/mechanism.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/prefault.h"
+#include "base/sets.h"
 
 /* ---- joints ---- */
 
@@ -52,16 +52,10 @@ typedef struct mechanism_build {
     flr_error *error;
 } mechanism_build;
 
-static uint32_t find(uint32_t *up, uint32_t i)
-{
-    while (up[i] != i) i = up[i] = up[up[i]];
-    return i;
-}
-
 /* The world wins, then the part with the lower index. */
 static void unite(uint32_t *up, uint32_t world, uint32_t a, uint32_t b)
 {
-    a = find(up, a), b = find(up, b);
+    a = flr_root(up, a), b = flr_root(up, b);
     if (a == b) return;
     if (a == world || (b != world && a < b))
         up[b] = a;
@@ -154,7 +148,8 @@ static flr_result unite_all(mechanism_build *b)
     }
     for (uint32_t i = 0; i < def->joint_count; i++) {
         if (def->joints[i].kind == FLR_JOINT_FIXED) continue;
-        const uint32_t one = find(b->up, side_of(b, i, 0)), other = find(b->up, side_of(b, i, 1));
+        const uint32_t one = flr_root(b->up, side_of(b, i, 0)),
+                       other = flr_root(b->up, side_of(b, i, 1));
         if (one == other)
             return fail_joint(b, i,
                               one == world ? "ties parts that do not move; make one of them moving"
@@ -178,7 +173,7 @@ static void make_frames(mechanism_build *b)
             flr_quat_from_mat3(flr_mat3_from_columns(x, flr_vec3_cross(j->axis, x), j->axis)));
         const flr_pose T = flr_pose_make(j->point, q);
         for (int side = 0; side < 2; side++) {
-            const uint32_t leader = find(b->up, side_of(b, i, side));
+            const uint32_t leader = flr_root(b->up, side_of(b, i, side));
             b->m->T_side[side][i] =
                 leader == world ? T : flr_pose_mul(flr_pose_inverse(def->T_world_part[leader]), T);
         }
@@ -214,8 +209,8 @@ static void grow(mechanism_build *b)
         for (uint32_t i = 0; b->jointed[m->bodies[at].leader] && i < m->joint_count; i++) {
             if (b->used[i] || m->joints[i].kind == FLR_JOINT_FIXED) continue;
             for (int side = 0; side < 2; side++) {
-                const uint32_t here = find(b->up, side_of(b, i, side)),
-                               there = find(b->up, side_of(b, i, !side));
+                const uint32_t here = flr_root(b->up, side_of(b, i, side)),
+                               there = flr_root(b->up, side_of(b, i, !side));
                 if (here != m->bodies[at].leader || there == world ||
                     b->body[there] != FLR_MECHANISM_NONE)
                     continue;
@@ -237,8 +232,8 @@ static bool start_from_world(mechanism_build *b, uint32_t leader)
         for (uint32_t i = 0; i < b->m->joint_count; i++) {
             if (b->m->joints[i].kind == FLR_JOINT_FIXED) continue;
             for (int side = 0; side < 2; side++) {
-                const uint32_t here = find(b->up, side_of(b, i, side)),
-                               there = find(b->up, side_of(b, i, !side));
+                const uint32_t here = flr_root(b->up, side_of(b, i, side)),
+                               there = flr_root(b->up, side_of(b, i, !side));
                 if (here != b->queue[at]) continue;
                 if (there == world) {
                     b->used[i] = true;
@@ -256,7 +251,7 @@ static bool start_from_world(mechanism_build *b, uint32_t leader)
 /* The body at a side of a joint; none: the world. */
 static uint32_t body_at(mechanism_build *b, uint32_t joint, int side)
 {
-    const uint32_t leader = find(b->up, side_of(b, joint, side));
+    const uint32_t leader = flr_root(b->up, side_of(b, joint, side));
     return leader == b->def->part_count ? FLR_MECHANISM_NONE : b->body[leader];
 }
 
@@ -298,7 +293,7 @@ static void list_parts(mechanism_build *b)
     flr_mechanism *m = b->m;
     uint32_t first = 0;
     for (uint32_t p = 0; p < m->part_count; p++) {
-        const uint32_t leader = find(b->up, p);
+        const uint32_t leader = flr_root(b->up, p);
         m->fixed[p] = leader == m->part_count;
         m->body_of[p] = m->fixed[p] ? FLR_MECHANISM_NONE : b->body[leader];
         if (m->body_of[p] == FLR_MECHANISM_NONE) continue;
@@ -340,13 +335,13 @@ static flr_result make_islands(mechanism_build *b)
 {
     flr_mechanism *m = b->m;
     for (uint32_t i = 0; i < m->part_count; i++) {
-        const uint32_t leader = find(b->up, i);
+        const uint32_t leader = flr_root(b->up, i);
         b->body[i] = FLR_MECHANISM_NONE;
         if (leader != i && leader != m->part_count) b->tied[leader] = true;
     }
     for (uint32_t i = 0; i < m->joint_count; i++)
         for (int side = 0; side < 2; side++) {
-            const uint32_t leader = find(b->up, side_of(b, i, side));
+            const uint32_t leader = flr_root(b->up, side_of(b, i, side));
             if (m->joints[i].kind != FLR_JOINT_FIXED && leader != m->part_count)
                 b->tied[leader] = b->jointed[leader] = true;
         }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/parallel.h"
+#include "base/sets.h"
 #include "feeler/math.h"
 
 /* the owner of the arrays: the public struct first, so that both have one address */
@@ -234,13 +235,6 @@ static void fill_vertices(const flr_mesh *mesh, adjacency_build *b)
 
 /* ---- components ---- */
 
-/* the first triangle of a set; paths are halved on the way */
-static uint32_t root_of(uint32_t *parent, uint32_t t)
-{
-    while (parent[t] != t) t = parent[t] = parent[parent[t]];
-    return t;
-}
-
 static void fill_components(const flr_mesh *mesh, adjacency_build *b)
 {
     /* join the triangles around every vertex; the lower number becomes the root */
@@ -248,9 +242,9 @@ static void fill_components(const flr_mesh *mesh, adjacency_build *b)
     for (uint32_t t = 0; t < mesh->triangle_count; t++) parent[t] = t;
     for (uint32_t v = 0; v < mesh->vertex_count; v++) {
         uint32_t i = b->vertex_first[v], end = b->vertex_first[v + 1];
-        uint32_t one = i < end ? root_of(parent, b->vertex_triangles[i++]) : 0;
+        uint32_t one = i < end ? flr_root(parent, b->vertex_triangles[i++]) : 0;
         for (; i < end; i++) {
-            uint32_t two = root_of(parent, b->vertex_triangles[i]);
+            uint32_t two = flr_root(parent, b->vertex_triangles[i]);
             uint32_t low = one < two ? one : two;
             parent[one < two ? two : one] = low;
             one = low;

@@ -146,19 +146,6 @@ uint32_t *flr_singletons(uint32_t count)
     return parent;
 }
 
-uint32_t flr_root(uint32_t *parent, uint32_t i)
-{
-    while (parent[i] != i) i = parent[i] = parent[parent[i]];
-    return i;
-}
-
-void flr_join(uint32_t *parent, uint32_t a, uint32_t b)
-{
-    a = flr_root(parent, a), b = flr_root(parent, b);
-    if (a < b) parent[b] = a;
-    if (b < a) parent[a] = b;
-}
-
 /* ---- what the reader saw ---- */
 
 static void check_reading(flr_checking *c)

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/sets.h"
 #include "mesh/checking.h"
 
 /* Border edges that hang together. */

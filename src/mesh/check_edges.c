@@ -1,6 +1,7 @@
 /* Non-manifold edges and vertices, flipped neighbours. */
 #include <stdlib.h>
 
+#include "base/sets.h"
 #include "mesh/checking.h"
 
 static flr_vec3 edge_middle(const flr_checking *c, uint32_t edge)

@@ -54,11 +54,8 @@ static inline uint32_t flr_checking_edge_triangle(const flr_checking *c, uint32_
 
 flr_result flr_checking_no_memory(flr_checking *c);
 
-/* Sets that grow together: every number is in a set of its own at first (NULL: no memory), two
- * sets are joined under their smallest number, whatever the order. */
+/* Every number in a set of its own, for base/sets.h; NULL: no memory. */
 uint32_t *flr_singletons(uint32_t count);
-uint32_t flr_root(uint32_t *parent, uint32_t i);
-void flr_join(uint32_t *parent, uint32_t a, uint32_t b);
 
 /* The parts, in the order in which they run. */
 flr_result flr_check_borders(flr_checking *c); /* open borders and their gaps */

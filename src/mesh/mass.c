@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/sets.h"
 #include "base/text.h"
 
 static const double SHEET_OPENING = 0.25;   /* of the surface: rule 2 in the header */
@@ -118,12 +119,6 @@ static int excess(const flr_mesh *mesh, const flr_adjacency *adjacency, uint32_t
     return sum;
 }
 
-static uint32_t root_of(uint32_t *parent, uint32_t v)
-{
-    while (parent[v] != v) v = parent[v] = parent[parent[v]];
-    return v;
-}
-
 /* numbers the rims: edges that do not cancel and hang together by vertices. `vertex_rim` gets
  * the rim of each vertex or FLR_NONE; returns how many there are */
 static uint32_t number_rims(const flr_mesh *mesh, const flr_adjacency *adjacency,
@@ -135,9 +130,7 @@ static uint32_t number_rims(const flr_mesh *mesh, const flr_adjacency *adjacency
         uint32_t a = adjacency->edges[e].v[0], b = adjacency->edges[e].v[1];
         if (vertex_rim[a] == FLR_NONE) vertex_rim[a] = a;
         if (vertex_rim[b] == FLR_NONE) vertex_rim[b] = b;
-        a = root_of(vertex_rim, a);
-        b = root_of(vertex_rim, b);
-        vertex_rim[a < b ? b : a] = a < b ? a : b;
+        flr_join(vertex_rim, a, b);
     }
 
     /* parents stand before their children: turn them into numbers from the front */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/sets.h"
 #include "feeler/base.h"
 #include "feeler/mesh_check.h"
 #include "mesh/adjacency.h"
