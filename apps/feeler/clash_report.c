@@ -265,14 +265,14 @@ flr_result flr_clash_print(const flr_clash_report *r, bool table, flr_blob *file
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    if (!out) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    if (!out) return flr_fail_memory(error);
     flr_result result = FLR_OK;
     if (table)
         put_table(out, r);
     else
         result = put_page(out, r, error);
     bool whole = fclose(out) == 0;
-    if (result == FLR_OK && !whole) result = flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    if (result == FLR_OK && !whole) result = flr_fail_memory(error);
     if (result == FLR_OK)
         *file = (flr_blob){(uint8_t *)text, size};
     else
@@ -313,7 +313,7 @@ flr_result flr_clash_serve_report(const flr_engine_report *given, flr_blob *file
     r.items = calloc(given->part_count + 1u, sizeof *r.items);
     r.known = calloc(given->list->pair_count + 1, 1);
     flr_result result = FLR_OK;
-    if (!r.items || !r.known) result = flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    if (!r.items || !r.known) result = flr_fail_memory(error);
     for (uint32_t i = 0; result == FLR_OK && i < given->part_count; i++) {
         const flr_engine_report_part *part = &given->parts[i];
         r.items[i] = (flr_clash_item){.name = part->name,

@@ -2,9 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "clash.h"
-#include "files.h"
 #include "output.h"
 
 enum { MAX_RULE_BYTES = 1024 };
@@ -34,7 +32,7 @@ flr_result flr_clash_add_pair(flr_cli *cli, flr_clash_report *r, const char *one
     uint32_t found[2];
     const char *const names[2] = {one, other};
     if (!r->allow) r->allow = flr_allow_create(r->count, is_named, r);
-    if (!r->allow) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    if (!r->allow) return flr_fail_memory(error);
     flr_error why;
     flr_result result = flr_allow_add(r->allow, one, other, found, &why);
     if (result == FLR_TOO_LARGE)
@@ -99,7 +97,7 @@ flr_result flr_clash_read_rules(flr_cli *cli, flr_clash_report *r, const char *p
     char *rules = calloc(text.size + 1, 1);
     if (rules && text.size) memcpy(rules, text.bytes, text.size);
     if (!rules)
-        result = flr_fail(error, FLR_NO_MEMORY, "out of memory");
+        result = flr_fail_memory(error);
     else if (strlen(rules) != text.size)
         result = flr_fail(error, FLR_BAD_INPUT, "%s: is no text", path);
     else

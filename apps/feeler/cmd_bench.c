@@ -126,8 +126,7 @@ static int run_subject(flr_cli *cli, const struct subject *subject,
     if (!out) return flr_fail_saying(cli, FLR_EXIT_FAILED, FLR_NO_MEMORY, "out of memory");
     flr_result result = subject->run(cli->env, options, out, &error);
     if (cli->json) {
-        if (fclose(out) != 0 && result == FLR_OK)
-            result = flr_fail(&error, FLR_NO_MEMORY, "out of memory");
+        if (fclose(out) != 0 && result == FLR_OK) result = flr_fail_memory(&error);
         if (result == FLR_OK) fwrite(text, 1, size, stdout);
         free(text);
     }

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "command.h"
 #include "feeler/base.h"
@@ -122,7 +121,7 @@ static flr_result check_mesh(flr_cli *cli, const char *name, const flr_mesh *mes
     options.progress = show_progress;
     options.context = &context;
     flr_check_report *report = malloc(sizeof *report);
-    if (!report) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    if (!report) return flr_fail_memory(error);
     flr_result result = flr_check_mesh(mesh, read, &options, report, error);
     flr_progress_end(cli);
     if (result == FLR_OK) {
@@ -191,7 +190,7 @@ static int check_path(flr_cli *cli, const char *path, const flr_scene *scene, si
     const flr_scene_path *motion = &scene->paths[index];
     char *file = flr_scene_file(scene, motion->poses);
     flr_result result = file ? flr_pose_list_read(cli->env, file, scene->unit, &poses, &why)
-                             : flr_fail(&why, FLR_NO_MEMORY, "out of memory");
+                             : flr_fail_memory(&why);
     free(file);
     flr_pose_list_free(&poses);
     if (result == FLR_OK) return FLR_EXIT_OK;

@@ -8,7 +8,6 @@
 #include "files.h"
 #include "mesh/unique_names.h"
 #include "output.h"
-#include "scene/scene_import.h"
 
 typedef struct clash_values {
     flr_common common;
@@ -50,11 +49,6 @@ static void unload(clash_input *in)
     flr_scene_destroy(in->scene);
 }
 
-static flr_result no_memory(flr_error *error)
-{
-    return flr_fail(error, FLR_NO_MEMORY, "out of memory");
-}
-
 /* ---- parts ---- */
 
 static bool same_text(const char *a, const char *b)
@@ -79,7 +73,7 @@ static flr_result load_scene(flr_cli *cli, clash_input *in, const char *path,
     in->report.items = calloc(scene->part_count, sizeof *in->report.items);
     in->meshes = calloc(scene->part_count, sizeof(flr_mesh *));
     in->report.groups = calloc(scene->group_count + 1, sizeof *in->report.groups);
-    if (!in->report.items || !in->meshes || !in->report.groups) return no_memory(error);
+    if (!in->report.items || !in->meshes || !in->report.groups) return flr_fail_memory(error);
     for (size_t i = 0; i < scene->group_count; i++)
         in->report.groups[i] = (flr_clash_group){.name = scene->groups[i].name,
                                                  .in = group_of(scene, scene->groups[i].in)};
@@ -120,7 +114,7 @@ static flr_result load_assembly(flr_cli *cli, clash_input *in, const char *path,
     in->report.items = calloc(a->part_count, sizeof *in->report.items);
     in->names = calloc(2 * (size_t)a->part_count, sizeof(char *));
     in->report.groups = calloc(a->node_count + 1u, sizeof *in->report.groups);
-    if (!in->report.items || !in->names || !in->report.groups) return no_memory(error);
+    if (!in->report.items || !in->names || !in->report.groups) return flr_fail_memory(error);
     for (uint32_t i = 0; i < a->node_count; i++) {
         const flr_assembly_node *node = &a->nodes[i];
         uint32_t parent = node->parent == FLR_ASSEMBLY_NONE ? FLR_NONE : node->parent;
@@ -138,7 +132,7 @@ static flr_result load_assembly(flr_cli *cli, clash_input *in, const char *path,
     }
     const char **unique = in->names + a->part_count;
     in->name_text = flr_unique_names(in->names, a->part_count, "part", unique);
-    if (!in->name_text) return no_memory(error);
+    if (!in->name_text) return flr_fail_memory(error);
     for (uint32_t k = 0; k < a->part_count; k++) in->report.items[k].name = unique[k];
     return FLR_OK;
 }
@@ -150,7 +144,7 @@ static flr_result make_fits(flr_cli *cli, clash_input *in, flr_error *error)
     flr_fit_def def = flr_default_fit_def();
     def.threads = (unsigned)in->values->threads;
     in->fits = calloc(r->count, sizeof(flr_fit *));
-    if (!in->fits) return no_memory(error);
+    if (!in->fits) return flr_fail_memory(error);
     for (uint32_t i = 0; i < r->count; i++) {
         for (uint32_t k = 0; k < i && !r->items[i].fit; k++)
             if (r->items[k].mesh == r->items[i].mesh) r->items[i].fit = r->items[k].fit;
@@ -237,7 +231,7 @@ static flr_result compare(flr_cli *cli, clash_input *in, flr_error *error)
     flr_clash_report *r = &in->report;
     const char *path = in->values->baseline;
     r->known = calloc(r->list.pair_count + 1, 1);
-    if (!r->known) return no_memory(error);
+    if (!r->known) return flr_fail_memory(error);
     if (!path) return FLR_OK;
     flr_blob text = {0};
     flr_result result = flr_file_read_all(cli->env, path, 1 << 28, &text, error);
@@ -250,7 +244,7 @@ static flr_result compare(flr_cli *cli, clash_input *in, flr_error *error)
         result = flr_fail(error, FLR_BAD_INPUT,
                           "%s: is no result of feeler clash --json, which a baseline is", path);
     else if (!(index = index_pairs(pairs)))
-        result = no_memory(error);
+        result = flr_fail_memory(error);
     for (size_t i = 0; result == FLR_OK && i < r->list.pair_count; i++) {
         const flr_clash_pair *p = &r->list.pairs[i];
         const json_t *was = look_up(index, r->items[p->a].name, r->items[p->b].name);
@@ -323,7 +317,7 @@ static flr_result check(flr_cli *cli, clash_input *in, flr_error *error)
 {
     flr_clash_report *r = &in->report;
     flr_clash_part *parts = calloc(r->count, sizeof *parts);
-    if (!parts) return no_memory(error);
+    if (!parts) return flr_fail_memory(error);
     for (uint32_t i = 0; i < r->count; i++)
         parts[i] = (flr_clash_part){.fit = r->items[i].fit,
                                     .T_world_part = r->items[i].T_world_part,
@@ -415,52 +409,27 @@ static const clash_values defaults = {.touch = -1};
 static const char *const usage[] = {"SCENE|FILE [options]", NULL};
 #define CLASH_AT(field) offsetof(clash_values, field)
 static const flr_option options[] = {
-    {.name = "clearance",
-     .letter = 'c',
-     .type = FLR_OPTION_SIZE,
-     .argument = "SIZE",
-     .help = "parts nearer than this, or in contact, are findings, too; default: only overlaps are",
-     .offset = CLASH_AT(clearance)},
-    {.name = "touch",
-     .type = FLR_OPTION_SIZE,
-     .argument = "SIZE",
-     .help =
-         "parts this near, or this deep in each other, are in contact; default, for each pair: a "
-         "thousandth of the smaller part's diagonal, at most 0.01mm",
-     .offset = CLASH_AT(touch)},
-    {.name = "allow",
-     .type = FLR_OPTION_TEXT,
-     .argument = "RULES",
-     .help =
-         "pairs that are not checked: 'bolt*|nut*,gasket' with names of parts or groups; a name "
-         "alone allows every pair with it",
-     .offset = CLASH_AT(allow)},
-    {.name = "allow-file",
-     .type = FLR_OPTION_PATH,
-     .argument = "FILE",
-     .help = "read such rules from a file, one per line; # starts a comment",
-     .offset = CLASH_AT(allow_file)},
-    {.name = "apart",
-     .help = "do not check parts of the same group against each other",
-     .offset = CLASH_AT(apart)},
-    {.name = "baseline",
-     .type = FLR_OPTION_PATH,
-     .argument = "FILE",
-     .help = "an earlier result of --json: only what is new or worse is a finding",
-     .offset = CLASH_AT(baseline)},
-    {.name = "csv",
-     .type = FLR_OPTION_PATH,
-     .argument = "FILE",
-     .help = "write the pairs as a table",
-     .offset = CLASH_AT(csv)},
-    {.name = "html",
-     .type = FLR_OPTION_PATH,
-     .argument = "FILE",
-     .help = "write a page with pictures of the findings",
-     .offset = CLASH_AT(html)},
-    {.name = "all",
-     .help = "list pairs that are OK, too, if their bounding boxes are near each other",
-     .offset = CLASH_AT(all)},
+    FLR_OPTION(
+        SIZE, CLASH_AT(clearance), "clearance", "SIZE",
+        "parts nearer than this, or in contact, are findings, too; default: only overlaps are",
+        .letter = 'c'),
+    FLR_OPTION(
+        SIZE, CLASH_AT(touch), "touch", "SIZE",
+        "parts this near, or this deep in each other, are in contact; default, for each pair: a "
+        "thousandth of the smaller part's diagonal, at most 0.01mm"),
+    FLR_OPTION(
+        TEXT, CLASH_AT(allow), "allow", "RULES",
+        "pairs that are not checked: 'bolt*|nut*,gasket' with names of parts or groups; a name "
+        "alone allows every pair with it"),
+    FLR_OPTION(PATH, CLASH_AT(allow_file), "allow-file", "FILE",
+               "read such rules from a file, one per line; # starts a comment"),
+    FLR_SWITCH(CLASH_AT(apart), "apart", "do not check parts of the same group against each other"),
+    FLR_OPTION(PATH, CLASH_AT(baseline), "baseline", "FILE",
+               "an earlier result of --json: only what is new or worse is a finding"),
+    FLR_OPTION(PATH, CLASH_AT(csv), "csv", "FILE", "write the pairs as a table"),
+    FLR_OPTION(PATH, CLASH_AT(html), "html", "FILE", "write a page with pictures of the findings"),
+    FLR_SWITCH(CLASH_AT(all), "all",
+               "list pairs that are OK, too, if their bounding boxes are near each other"),
     FLR_THREADS_OPTION(CLASH_AT(threads)),
     FLR_INPUT_OPTIONS(clash_values),
     {.name = NULL},

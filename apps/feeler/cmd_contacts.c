@@ -53,11 +53,6 @@ static void free_job(flr_contacts_job *j)
     flr_shape_release(j->moving);
 }
 
-static flr_result no_memory(flr_error *error)
-{
-    return flr_fail(error, FLR_NO_MEMORY, "out of memory");
-}
-
 /* ---- loading ---- */
 
 static flr_result no_voxel(const char *name, flr_error *error)
@@ -171,7 +166,7 @@ static flr_result load_pair(flr_cli *cli, const contacts_values *values, char **
                                            : 1e-3;
     flr_result result = flr_pose_list_read(cli->env, values->poses, unit, &j->poses, error);
     if (result != FLR_OK) return result;
-    if (!(j->obstacles = calloc(1, sizeof *j->obstacles))) return no_memory(error);
+    if (!(j->obstacles = calloc(1, sizeof *j->obstacles))) return flr_fail_memory(error);
     j->obstacle_count = 1;
     j->obstacles->T_world_voxmap = flr_pose_identity();
     result = load_file(cli, values, arguments[0], values->voxel, j->params.model, 0, false,
@@ -241,7 +236,8 @@ static flr_result load_parts(flr_cli *cli, const contacts_values *values, const 
                          .context = &r};
     flr_part_list parts = {0};
     unsigned layer = 0;
-    if (!(j->obstacles = calloc(scene->part_count, sizeof *j->obstacles))) return no_memory(error);
+    if (!(j->obstacles = calloc(scene->part_count, sizeof *j->obstacles)))
+        return flr_fail_memory(error);
     flr_result result = flr_part_list_read(&def, &parts, error);
     if (result == FLR_OK && chosen.voxel > 0) flr_print_note(cli, "%s\n", chosen.sentence);
     double finest = INFINITY;
@@ -325,7 +321,7 @@ static flr_result prepare(const contacts_values *values, flr_contacts_job *j, fl
         if (result == FLR_OK) result = flr_contacts_make_engine(j, &j->obstacles[i], error);
         if (result != FLR_OK) return result;
     }
-    if (!(j->answers = calloc(j->poses.count, sizeof *j->answers))) return no_memory(error);
+    if (!(j->answers = calloc(j->poses.count, sizeof *j->answers))) return flr_fail_memory(error);
     return FLR_OK;
 }
 

@@ -184,7 +184,7 @@ static flr_result write_split(flr_cli *cli, const convert_values *values, const 
                               const char *folder, flr_error *error)
 {
     flr_scene_part *placed = calloc(count, sizeof *placed);
-    if (!placed) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    if (!placed) return flr_fail_memory(error);
     flr_result result = FLR_OK;
     double unit = values->out_unit > 0 ? values->out_unit : 0.001;
     char path[FLR_PATH_MAX + NAME_SIZE + 16];

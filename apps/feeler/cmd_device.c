@@ -119,7 +119,7 @@ static flr_result write_report(flr_cli *cli, const char *path, const json_t *rep
                                flr_error *error)
 {
     char *text = json_dumps(report, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
-    if (!text) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    if (!text) return flr_fail_memory(error);
     flr_hold_signals();
     const flr_result result = flr_file_write_all(cli->env, path, text, strlen(text), error);
     flr_release_signals();
@@ -168,7 +168,7 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     flr_print_note(
         cli, "Move the device to all ends of its workspace, turn it, and press its buttons.\n");
     if (!found) {
-        result = flr_fail(&error, FLR_NO_MEMORY, "out of memory");
+        result = flr_fail_memory(&error);
     } else {
         flr_device_test_motion(cli, device, values->seconds, found);
         if (values->force > 0 && info->force > 0 && !flr_stop_wanted()) {

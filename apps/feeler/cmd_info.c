@@ -106,7 +106,7 @@ static flr_result load(flr_cli *cli, const char *path, const flr_mesh_options *o
     if (result != FLR_OK) return result;
     file->meshes = calloc(file->scene ? file->scene->part_count : 1, sizeof(flr_mesh *));
     if (!file->meshes) {
-        result = flr_fail(error, FLR_NO_MEMORY, "out of memory");
+        result = flr_fail_memory(error);
     } else if (file->scene) {
         result = load_scene(cli, options, file, error);
     } else {
@@ -170,7 +170,7 @@ static flr_result collect_parts(const loaded *file, picture_parts *list, flr_err
     list->parts = calloc(most, sizeof *list->parts);
     list->own = calloc(most, sizeof(flr_mesh *));
     flr_result result = FLR_OK;
-    if (!list->parts || !list->own) result = flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    if (!list->parts || !list->own) result = flr_fail_memory(error);
     for (size_t i = 0; result == FLR_OK && i < most; i++) {
         if (groups && !mesh->groups[i].triangle_count) continue;
         flr_picture_part *part = &list->parts[list->count];

@@ -10,7 +10,6 @@
 #include "models/models.h"
 #include "output.h"
 #include "scenarios.h"
-#include "scene/scene.h"
 
 typedef struct make_values {
     flr_common common;

@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "output.h"
 #include "plan_scene.h"
@@ -67,7 +66,7 @@ static flr_result read_via(plan_run *r, flr_error *error)
     for (size_t i = 0; r->via && i < list.count; i++) r->via[i] = list.poses[i].T_world_part;
     r->via_count = r->via ? list.count : 0;
     flr_pose_list_free(&list);
-    return r->via ? FLR_OK : flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    return r->via ? FLR_OK : flr_fail_memory(error);
 }
 
 static bool show(void *context, const flr_plan_progress *now)
@@ -87,7 +86,7 @@ static flr_result write_path(const plan_run *r, flr_error *error)
     const flr_vec3 centre = flr_box3_centre(box);
     const double size = flr_vec3_length(flr_box3_size(box));
     flr_pose_list list = {calloc(p->pose_count, sizeof *list.poses), p->pose_count};
-    if (!list.poses) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    if (!list.poses) return flr_fail_memory(error);
     double t = 0;
     for (size_t i = 0; i < p->pose_count; i++) {
         if (i > 0) {

@@ -11,7 +11,6 @@
 #include "feeler/version.h"
 #include "feeler/voxel_file.h"
 #include "files.h"
-#include "info.h"
 #include "output.h"
 #include "run_report.h"
 #include "scene/scene.h"

@@ -143,7 +143,7 @@ static flr_result collect(study_run *r, study_job *job, int status, flr_error *e
     job->process = 0;
     r->running--;
     flr_result result = FLR_OK;
-    if (!read_output(job->output, &text)) result = flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    if (!read_output(job->output, &text)) result = flr_fail_memory(error);
     close(job->output);
     if (result != FLR_OK) {
         if (r->ranks) flr_study_release(&r->study, job->task, r->team, job->claim, false);
@@ -273,7 +273,7 @@ static flr_result run_tasks(study_run *r, flr_error *error)
                  begin = r->ranks ? mine * r->rank / r->ranks : 0;
     bool waits = true;
     r->ended = calloc(count + 1, sizeof *r->ended);
-    if (!r->ended) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    if (!r->ended) return flr_fail_memory(error);
     flr_result result = flr_study_sweep(&r->study, r->team, error);
     while (result == FLR_OK && waits && !flr_stop_wanted())
         result = go_round(r, begin, mine, &waits, error);

@@ -50,11 +50,6 @@ static void free_job(sweep_job *j)
     flr_voxmap_destroy(j->swept);
 }
 
-static flr_result no_memory(flr_error *error)
-{
-    return flr_fail(error, FLR_NO_MEMORY, "out of memory");
-}
-
 /* ---- sweeping ---- */
 
 /* The voxels that were asked for, or that the tolerance of the mesh needs; 0: none were. */
@@ -76,7 +71,7 @@ static flr_result sweep(flr_cli *cli, const sweep_values *values, sweep_job *j, 
                         "feeler sweep needs the size of a voxel, --voxel 1mm, or a mesh to write: "
                         "--volume FILE");
     flr_pose *poses = malloc(j->poses.count * sizeof *poses);
-    if (!poses) return no_memory(error);
+    if (!poses) return flr_fail_memory(error);
     for (size_t i = 0; i < j->poses.count; i++) poses[i] = j->poses.poses[i].T_world_part;
     flr_sweep_def def = flr_default_sweep_def();
     def.mesh = j->mesh;
@@ -213,7 +208,7 @@ static flr_result choose_roles(const flr_scene *scene, const char *names, sweep_
     flr_result result =
         members && rigid && copy && roles->order && roles->parts && flr_scene_rigid(scene, rigid)
             ? FLR_OK
-            : no_memory(error);
+            : flr_fail_memory(error);
     for (uint32_t i = 0; result == FLR_OK && i < count; i++)
         members[i] = (flr_plan_member){.T_world_part = scene->parts[i].T_world_part,
                                        .rigid = rigid[i] == FLR_NO_PART ? 0 : rigid[i] + 1,
@@ -248,7 +243,7 @@ static flr_result add_to_body(sweep_job *j, flr_mesh *part, flr_pose T_body_part
     flr_vec3 *vertices = malloc(all * sizeof *vertices);
     flr_triangle *triangles = malloc(def.triangle_count * sizeof *triangles);
     flr_mesh *body = NULL;
-    flr_result result = vertices && triangles ? FLR_OK : no_memory(error);
+    flr_result result = vertices && triangles ? FLR_OK : flr_fail_memory(error);
     for (uint32_t m = 0, v = 0, t = 0; result == FLR_OK && m < 2; m++) {
         for (uint32_t i = 0; i < both[m]->vertex_count; i++)
             vertices[v++] =

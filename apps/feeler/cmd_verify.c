@@ -73,7 +73,7 @@ static flr_result read_path(path_check *j, checked_path *path, flr_error *error)
     }
     if (result != FLR_OK) return result;
     path->poses = calloc(path->list.count, sizeof *path->poses);
-    if (!path->poses) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    if (!path->poses) return flr_fail_memory(error);
     for (size_t i = 0; i < path->list.count; i++) path->poses[i] = path->list.poses[i].T_world_part;
     return FLR_OK;
 }
@@ -123,7 +123,7 @@ static flr_result check(path_check *j, flr_error *error)
 {
     j->workers = flr_parallel_threads((unsigned)j->values->threads);
     j->spaces = calloc(j->workers, sizeof(flr_plan_space *));
-    if (!j->spaces) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    if (!j->spaces) return flr_fail_memory(error);
     flr_plan_def def = flr_plan_scene_def(&j->scene, j->values->clearance);
     if (j->values->overlap >= 0) def.overlap = j->values->overlap;
     for (unsigned i = 0; i < j->workers; i++) {

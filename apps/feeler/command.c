@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/suggest.h"
-#include "feeler/version.h"
 #include "options.h"
 #include "output.h"
 

@@ -28,7 +28,7 @@ static flr_result summarize(const flr_contacts_job *j, summary *s, flr_error *er
 {
     size_t count = j->poses.count;
     double *us = malloc(count * sizeof *us);
-    if (!us) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    if (!us) return flr_fail_memory(error);
     *s = (summary){.lower = INFINITY, .upper = INFINITY};
     for (size_t i = 0; i < count; i++) {
         const flr_contact_result *r = &j->answers[i].sum;

@@ -1,5 +1,4 @@
 /* doctor: what a loop can hold here, and what of the system stands in its way */
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

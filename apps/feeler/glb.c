@@ -39,7 +39,7 @@ flr_result flr_glb_write(flr_env *env, const char *path, const flr_border *b, fl
         return flr_fail(error, FLR_TOO_LARGE, "%s: the mesh does not fit; allow a larger tolerance",
                         path);
     uint8_t *content = make_content(b, &size, low, high);
-    if (!content) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    if (!content) return flr_fail_memory(error);
     int length = snprintf(
         text, sizeof text,
         "{\"asset\":{\"version\":\"2.0\",\"generator\":\"feeler\"},\"scene\":0,\"scenes\":[{"

@@ -8,7 +8,6 @@
 #include "feeler/base.h"
 #include "feeler/math.h"
 #include "feeler/mesh_check.h"
-#include "files.h"
 #include "output.h"
 #include "sim/stage.h"
 

@@ -1,5 +1,4 @@
 /* feeler info: how the parts of a scene touch: engine, voxels, exact geometry, and what is near or in each other at the start */
-#include <math.h>
 
 #include "feeler/fit.h"
 #include "files.h"

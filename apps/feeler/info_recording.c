@@ -1,6 +1,5 @@
 /* what feeler info says about a recording */
 
-#include "convert_csv.h"
 #include "feeler/recording.h"
 #include "info.h"
 #include "output.h"

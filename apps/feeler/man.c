@@ -185,7 +185,7 @@ static flr_result write_page(flr_env *env, const char *folder, const flr_command
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    if (!out) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    if (!out) return flr_fail_memory(error);
     if (command)
         put_command_page(out, command);
     else
@@ -196,7 +196,7 @@ static flr_result write_page(flr_env *env, const char *folder, const flr_command
     if (fclose(out) == 0)
         result = write_text(env, folder, name, text, size, error);
     else
-        flr_fail(error, FLR_NO_MEMORY, "out of memory");
+        flr_fail_memory(error);
     free(text);
     return result;
 }
@@ -216,7 +216,7 @@ flr_result flr_completion_write(flr_env *env, const char *folder, flr_error *err
     flr_result result = FLR_OK;
     for (size_t i = 0; flr_shells[i] && result == FLR_OK; i++) {
         char *script = flr_completion_script(flr_shells[i]);
-        if (!script) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+        if (!script) return flr_fail_memory(error);
         result = write_text(env, folder, names[i], script, strlen(script), error);
         free(script);
     }

@@ -201,7 +201,7 @@ static flr_result read_file(const char *path, flr_mcp_outcome *outcome, flr_erro
         memcpy(outcome->file, blob.bytes, blob.size);
         outcome->file_size = blob.size;
     } else {
-        result = flr_fail(error, FLR_NO_MEMORY, "out of memory");
+        result = flr_fail_memory(error);
     }
     flr_blob_free(&blob);
     return result;
@@ -243,7 +243,7 @@ static flr_result run(const flr_mcp_limits *limits, const flr_mcp_call *call,
             error, FLR_TIMEOUT,
             "stopped after %g s; ask for less, or start feeler mcp with a larger --time",
             limits->seconds);
-    if (!outcome->output) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    if (!outcome->output) return flr_fail_memory(error);
     if (!WIFEXITED(status) || WEXITSTATUS(status) == 127)
         return flr_fail(error, FLR_CRASHED,
                         "the command ended by accident; it may have needed more than the %llu MiB "

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/text.h"
 #include "files.h"
 #include "mcp.h"
 #include "output.h"
@@ -154,7 +153,7 @@ static flr_result resolve(const flr_mcp *mcp, const char *given, char **path, fl
     char *joined = NULL, *real = NULL;
     if (asprintf(&joined, "%s%s%s", given[0] == '/' ? "" : limits->folders[0],
                  given[0] == '/' ? "" : "/", given) < 0)
-        return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+        return flr_fail_memory(error);
     real = realpath(joined, NULL);
     free(joined);
     if (real && lies_in(limits, real)) {
@@ -178,7 +177,7 @@ static flr_result check_scene(const flr_mcp *mcp, const char *path, flr_error *e
                                                  : scene->paths[i - scene->part_count].poses;
         char *file = flr_scene_file(scene, name);
         char *real = file ? realpath(file, NULL) : NULL;
-        if (!file) result = flr_fail(error, FLR_NO_MEMORY, "out of memory");
+        if (!file) result = flr_fail_memory(error);
         if (file && (!real || !lies_in(&mcp->limits, real)))
             result = flr_fail(error, FLR_DENIED,
                               "%s: names %s, which is no file in the folders that feeler mcp was "
@@ -285,7 +284,7 @@ static flr_result add_options(const mcp_tool *t, const json_t *arguments, flr_mc
         } else {
             text = format_value(o, value);
         }
-        if (!push_text(call, text)) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+        if (!push_text(call, text)) return flr_fail_memory(error);
     }
     return FLR_OK;
 }
@@ -307,7 +306,7 @@ static flr_result add_output(const mcp_tool *t, flr_mcp_call *call, flr_error *e
     snprintf(call->file, sizeof call->file, "%s/out%s", call->folder, t->ending);
     call->mime = t->mime;
     if (asprintf(&text, "--%s=%s", t->writes, call->file) < 0) text = NULL;
-    return push_text(call, text) ? FLR_OK : flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    return push_text(call, text) ? FLR_OK : flr_fail_memory(error);
 }
 
 /* A robot's scene is made first, in the temporary folder, and takes the place of `*path`. */
@@ -325,7 +324,7 @@ static flr_result add_import(flr_mcp_call *call, char **path, flr_error *error)
     if (!scene || asprintf(&out, "--out=%s", scene) < 0) out = NULL;
     if (!scene || !out) {
         free(scene);
-        return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+        return flr_fail_memory(error);
     }
     const char *const import[] = {"scene", out, "--progress", "--json", "--", *path, NULL};
     memcpy(call->import, import, sizeof import);
@@ -362,5 +361,5 @@ flr_result flr_mcp_prepare(const flr_mcp *mcp, const char *name, const json_t *a
     call->arguments[call->count++] = "--progress";
     call->arguments[call->count++] = "--json";
     call->arguments[call->count++] = "--";
-    return push_text(call, path) ? FLR_OK : flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    return push_text(call, path) ? FLR_OK : flr_fail_memory(error);
 }

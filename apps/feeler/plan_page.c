@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "picture/picture.h"
 #include "report.h"
@@ -120,7 +119,7 @@ static void put_numbers(FILE *out, const void *bytes, size_t size)
 static flr_result put_mesh(FILE *out, const flr_mesh *mesh, flr_error *error)
 {
     float *v = malloc(((size_t)mesh->vertex_count * 3 + 1) * sizeof *v);
-    if (!v) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    if (!v) return flr_fail_memory(error);
     for (size_t i = 0; i < mesh->vertex_count; i++) {
         v[3 * i] = (float)mesh->vertices[i].x;
         v[3 * i + 1] = (float)mesh->vertices[i].y;
@@ -224,7 +223,7 @@ static flr_result draw_step(const flr_steps *s, uint32_t index, flr_blob *png, f
     const size_t count = s->scene->scene->part_count;
     const flr_plan_step *step = &s->sequence.steps[index];
     flr_picture_part *parts = calloc(count, sizeof *parts);
-    if (!parts) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    if (!parts) return flr_fail_memory(error);
     flr_picture_def def = flr_default_picture_def();
     flr_picture picture = {0};
     const flr_pose moved =
@@ -347,10 +346,10 @@ flr_result flr_steps_write_page(const flr_steps *steps, const char *path, flr_er
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    if (!out) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    if (!out) return flr_fail_memory(error);
     flr_result result = put_page(out, steps, error);
     const bool whole = fclose(out) == 0;
-    if (result == FLR_OK && !whole) result = flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    if (result == FLR_OK && !whole) result = flr_fail_memory(error);
     if (result == FLR_OK) {
         flr_hold_signals();
         result = flr_file_write_all(steps->cli->env, path, text, size, error);

@@ -9,11 +9,6 @@
 #include "output.h"
 #include "scratch.h"
 
-static flr_result no_memory(flr_error *error)
-{
-    return flr_fail(error, FLR_NO_MEMORY, "out of memory");
-}
-
 /* parts that name the same file share its mesh */
 static flr_result load_meshes(flr_cli *cli, flr_plan_scene *s, const flr_mesh_options *options,
                               flr_error *error)
@@ -46,7 +41,7 @@ static flr_result read_scene(flr_cli *cli, const char *path, const flr_mesh_opti
     scene->order = calloc(count, sizeof *scene->order);
     scene->parts = calloc(count, sizeof *scene->parts);
     if (!scene->meshes || !scene->fits || !scene->mesh_of || !scene->order || !scene->parts)
-        return no_memory(error);
+        return flr_fail_memory(error);
     return load_meshes(cli, scene, options, error);
 }
 
@@ -134,7 +129,7 @@ static flr_result choose_named(const flr_plan_scene *s, const char *names, flr_p
 {
     const flr_scene *scene = s->scene;
     char *copy = strdup(names), *rest = copy;
-    flr_result result = copy ? FLR_OK : no_memory(error);
+    flr_result result = copy ? FLR_OK : flr_fail_memory(error);
     for (char *name; result == FLR_OK && (name = strsep(&rest, ","));) {
         bool found = false;
         for (size_t i = 0; i < scene->part_count; i++)
@@ -172,7 +167,7 @@ flr_result flr_plan_scene_choose(flr_plan_scene *scene, const char *names, flr_e
     flr_plan_member *members = calloc(count, sizeof *members);
     uint32_t *rigid = calloc(count, sizeof *rigid);
     flr_result result = FLR_OK;
-    if (!members || !rigid || !flr_scene_rigid(s, rigid)) result = no_memory(error);
+    if (!members || !rigid || !flr_scene_rigid(s, rigid)) result = flr_fail_memory(error);
     for (uint32_t i = 0; i < count && result == FLR_OK; i++)
         members[i] = (flr_plan_member){.T_world_part = s->parts[i].T_world_part,
                                        .rigid = rigid[i] == FLR_NO_PART ? 0 : rigid[i] + 1,

@@ -34,7 +34,7 @@ static flr_result make_units(flr_steps *s, flr_error *error)
     bool any = false;
     flr_result result = FLR_OK;
     if (!rigid || !s->parts || !s->unit || !s->names || !s->fixed || !flr_scene_rigid(scene, rigid))
-        result = flr_fail(error, FLR_NO_MEMORY, "out of memory");
+        result = flr_fail_memory(error);
     for (uint32_t i = 0; i < count && result == FLR_OK; i++) any |= scene->parts[i].moving;
     for (uint32_t i = 0; i < count && result == FLR_OK; i++) {
         uint32_t k = 0;
@@ -175,7 +175,7 @@ static flr_result write_paths(const flr_steps *s, flr_error *error)
         const flr_plan_step *step = &s->sequence.steps[i];
         char path[4096], comment[STEPS_NAME_SIZE + 80], name[STEPS_NAME_SIZE];
         flr_pose_list list = {calloc(step->pose_count, sizeof *list.poses), step->pose_count};
-        if (!list.poses) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+        if (!list.poses) return flr_fail_memory(error);
         for (size_t k = 0; k < step->pose_count; k++)
             list.poses[k] = (flr_timed_pose){(double)k, step->poses[k]};
         snprintf(path, sizeof path, "%s/step-%03u.txt", s->def->out, i + 1);
@@ -245,7 +245,7 @@ static flr_result find(flr_steps *s, flr_error *error)
     flr_plan_part *parts = calloc(room, sizeof *parts);
     uint32_t *unit = calloc(room, sizeof *unit), *of = calloc(room, sizeof *of), count = 0;
     flr_result result = parts && unit && of ? list_solid(s, parts, unit, of, &count, error)
-                                            : flr_fail(error, FLR_NO_MEMORY, "out of memory");
+                                            : flr_fail_memory(error);
     if (result == FLR_OK) result = find_among(s, parts, unit, count, error);
     for (uint32_t i = 0; result == FLR_OK && i < s->sequence.step_count; i++)
         s->sequence.steps[i].part = of[s->sequence.steps[i].part];

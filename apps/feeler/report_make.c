@@ -1,11 +1,8 @@
 /* feeler report: a report from the path of a recording, for the command and for a controller */
-#include <math.h>
 
-#include "files.h"
 #include "output.h"
 #include "protocol/messages.h"
 #include "report.h"
-#include "sim/engine.h"
 
 /* The scene is optional: a warning says what is missing, and the page does without. */
 static flr_result find_meshes(flr_cli *cli, const char *scene, flr_report *r, flr_error *error)

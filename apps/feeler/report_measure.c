@@ -173,7 +173,7 @@ static flr_result make_ready(measurer *m, flr_error *error)
     m->witnesses = calloc(count * count, sizeof *m->witnesses);
     m->acts = calloc(count, sizeof *m->acts);
     if (!m->gauges || !m->places || !m->reach || !m->witnesses || !m->acts)
-        return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+        return flr_fail_memory(error);
     for (size_t i = 0; i < count * count; i++) m->witnesses[i] = flr_no_witness();
     uint32_t number = 0;
     flr_result result = FLR_OK;

@@ -78,7 +78,7 @@ flr_result flr_report_closeup(const flr_report *r, const flr_report_pair *p, uin
 {
     enum { MARKERS = 3 };
     flr_picture_part *parts = calloc(r->from.scene->part_count + MARKERS, sizeof *parts);
-    if (!parts) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    if (!parts) return flr_fail_memory(error);
     size_t count = place(r, p, parts);
     const double gap = flr_vec3_distance(p->from, p->to);
     const double size = fmin(flr_vec3_length(flr_box3_size(flr_report_mesh(r, p->a)->bounds)),

@@ -523,7 +523,7 @@ static void write_conditions(FILE *out, const flr_report *r)
 static flr_result write_page(flr_cli *cli, FILE *out, const flr_report *r, flr_error *error)
 {
     double *t = COLUMN(r, t, 1);
-    flr_result result = t ? FLR_OK : flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    flr_result result = t ? FLR_OK : flr_fail_memory(error);
     if (result != FLR_OK) return result;
     fputs("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
           "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
@@ -554,7 +554,7 @@ static flr_result write_page(flr_cli *cli, FILE *out, const flr_report *r, flr_e
     write_conditions(out, r);
     fputs("</body></html>\n", out);
     free(t);
-    if (result == FLR_OK && !ok) result = flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    if (result == FLR_OK && !ok) result = flr_fail_memory(error);
     return result;
 }
 
@@ -563,11 +563,10 @@ flr_result flr_report_page(flr_cli *cli, const flr_report *r, flr_blob *page, fl
     char *bytes = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&bytes, &size);
-    if (!out) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    if (!out) return flr_fail_memory(error);
     flr_result result = write_page(cli, out, r, error);
     bool whole = !ferror(out);
-    if ((fclose(out) != 0 || !whole) && result == FLR_OK)
-        result = flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    if ((fclose(out) != 0 || !whole) && result == FLR_OK) result = flr_fail_memory(error);
     if (result != FLR_OK) {
         free(bytes);
         return result;

@@ -15,7 +15,7 @@ flr_result flr_report_pairs_begin(flr_report *r, const bool *acts, flr_error *er
     for (size_t a = 0; a < count; a++)
         for (size_t b = 0; b < count; b++) wanted += a != b && acts[a] && !(acts[b] && b < a);
     r->pairs = calloc(wanted + 1, sizeof *r->pairs);
-    if (!r->pairs) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    if (!r->pairs) return flr_fail_memory(error);
     for (uint32_t a = 0; a < count; a++)
         for (uint32_t b = 0; b < count; b++)
             if (a != b && acts[a] && !(acts[b] && b < a)) /* pairs of moved parts once */

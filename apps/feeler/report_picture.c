@@ -49,7 +49,7 @@ flr_result flr_report_view_begin(flr_report_view *view, const flr_report *r, uin
 {
     *view = (flr_report_view){.width = width, .height = height, .focus = focus_of(r)};
     view->parts = calloc(r->from.scene->part_count, sizeof *view->parts);
-    return view->parts ? FLR_OK : flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    return view->parts ? FLR_OK : flr_fail_memory(error);
 }
 
 void flr_report_view_end(flr_report_view *view) { free(view->parts); }

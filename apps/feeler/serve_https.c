@@ -13,7 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "files.h"
 #include "output.h"
 
 extern char **environ;

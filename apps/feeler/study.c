@@ -16,11 +16,6 @@
 
 enum { MAX_STUDY_FILE = 1 << 24, MAX_RESULT_FILE = 1 << 28, STUDY_PATH_SIZE = 4096 };
 
-static flr_result no_memory(flr_error *error)
-{
-    return flr_fail(error, FLR_NO_MEMORY, "out of memory");
-}
-
 /* ---- the file ---- */
 
 static const char *const commands[] = {"plan", "verify", "clash", "sweep"};
@@ -63,7 +58,7 @@ static flr_result read_axis(flr_study *s, const char *path, const char *name, co
     axis->name = strdup(name);
     axis->values = calloc(count, sizeof *axis->values);
     axis->contents = calloc(count, sizeof *axis->contents);
-    if (!axis->name || !axis->values || !axis->contents) return no_memory(error);
+    if (!axis->name || !axis->values || !axis->contents) return flr_fail_memory(error);
     for (size_t i = 0; i < count; i++) {
         const json_t *one = json_is_array(given) ? json_array_get(given, i) : given;
         char number[32];
@@ -72,7 +67,7 @@ static flr_result read_axis(flr_study *s, const char *path, const char *name, co
             return flr_fail(error, FLR_BAD_INPUT,
                             "%s: a value of \"%s\" is neither a text nor a number", path, name);
         axis->values[i] = range ? strdup(number) : as_text(one);
-        if (!axis->values[i]) return no_memory(error);
+        if (!axis->values[i]) return flr_fail_memory(error);
         axis->count++;
     }
     return FLR_OK;
@@ -153,7 +148,7 @@ static flr_result add_named(const flr_scene *scene, flr_env *env, flr_hasher *ha
                             const char *name, flr_error *error)
 {
     char *path = flr_scene_file(scene, name);
-    if (!path) return no_memory(error);
+    if (!path) return flr_fail_memory(error);
     add_file(env, hasher, path);
     free(path);
     return FLR_OK;
@@ -188,7 +183,7 @@ static flr_result hash_files(flr_study *s, flr_error *error)
             if (k > 0 && !may_be_file(axis)) continue;
             flr_hasher hasher = flr_hasher_begin();
             char *path = beside(s, axis->values[i]);
-            if (!path) return no_memory(error);
+            if (!path) return flr_fail_memory(error);
             if (k == 0)
                 result = add_scene(s->env, &hasher, path, error);
             else
@@ -206,7 +201,7 @@ static flr_result make_key(flr_study *s, size_t task, flr_error *error)
     char *text = NULL, contents[FLR_HASH_TEXT_SIZE];
     size_t size = 0, number = task;
     FILE *out = open_memstream(&text, &size);
-    if (!out) return no_memory(error);
+    if (!out) return flr_fail_memory(error);
     fprintf(out, "%s\n%s\n", FLR_VERSION, s->command);
     for (size_t k = s->axis_count; k-- > 0;) {
         const flr_study_axis *axis = &s->axes[k];
@@ -218,7 +213,7 @@ static flr_result make_key(flr_study *s, size_t task, flr_error *error)
     const bool written = fclose(out) == 0;
     if (written) flr_hash_print(flr_hash_bytes(text, size), s->tasks[task].key);
     free(text);
-    return written ? FLR_OK : no_memory(error);
+    return written ? FLR_OK : flr_fail_memory(error);
 }
 
 static flr_result make_tasks(flr_study *s, const char *path, flr_error *error)
@@ -231,7 +226,7 @@ static flr_result make_tasks(flr_study *s, const char *path, flr_error *error)
                             FLR_STUDY_MAX_TASKS);
     }
     s->tasks = calloc(count, sizeof *s->tasks);
-    if (!s->tasks) return no_memory(error);
+    if (!s->tasks) return flr_fail_memory(error);
     flr_result result = hash_files(s, error);
     for (size_t i = 0; i < count && result == FLR_OK; i++) {
         result = make_key(s, i, error);
@@ -259,7 +254,7 @@ flr_result flr_study_read(flr_env *env, const char *path, const char *results, f
     const char *slash = strrchr(path, '/');
     study->folder = strndup(path, slash ? (size_t)(slash + 1 - path) : 0);
     study->results = strdup(results);
-    result = study->folder && study->results ? FLR_OK : no_memory(error);
+    result = study->folder && study->results ? FLR_OK : flr_fail_memory(error);
     if (result == FLR_OK) result = read_document(study, path, d, error);
     json_decref(d);
     if (result == FLR_OK) result = make_tasks(study, path, error);
@@ -338,9 +333,9 @@ flr_result flr_study_store(flr_study *study, size_t task, int code, const char *
     snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path), path);
     flr_result result = flr_path_make_folder(study->env, folder, error);
     FILE *out = open_memstream(&text, &size);
-    if (!out) return no_memory(error);
+    if (!out) return flr_fail_memory(error);
     fprintf(out, "%d %s\n%s", code, flr_hash_print(flr_hash_bytes(json, strlen(json)), hash), json);
-    if (fclose(out) != 0 && result == FLR_OK) result = no_memory(error);
+    if (fclose(out) != 0 && result == FLR_OK) result = flr_fail_memory(error);
     if (result == FLR_OK) result = flr_file_write_all(study->env, path, text, size, error);
     free(text);
     return result;

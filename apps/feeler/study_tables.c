@@ -192,7 +192,7 @@ flr_result flr_study_tables(const flr_study *study, flr_error *error)
         char path[4096], *text = NULL;
         size_t size = 0;
         FILE *out = open_memstream(&text, &size);
-        if (!out) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+        if (!out) return flr_fail_memory(error);
         bool whole = true;
         if (i == 0)
             put_csv(out, study);
@@ -201,7 +201,7 @@ flr_result flr_study_tables(const flr_study *study, flr_error *error)
         whole &= fclose(out) == 0;
         snprintf(path, sizeof path, "%s/%s", study->results, names[i]);
         result = whole ? flr_file_write_all(study->env, path, text, size, error)
-                       : flr_fail(error, FLR_NO_MEMORY, "out of memory");
+                       : flr_fail_memory(error);
         free(text);
     }
     return result;

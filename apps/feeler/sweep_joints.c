@@ -220,8 +220,7 @@ static flr_result load(joints_job *j, const char *path, const flr_mesh_options *
     j->meshes = calloc(count, sizeof *j->meshes);
     j->fits = calloc(count, sizeof *j->fits);
     j->T_world_part = calloc(count, sizeof *j->T_world_part);
-    if (!j->meshes || !j->fits || !j->T_world_part)
-        return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    if (!j->meshes || !j->fits || !j->T_world_part) return flr_fail_memory(error);
     char folder[FLR_CACHE_PATH_SIZE];
     flr_cache cache = {0};
     if (flr_find_cache(NULL, folder, NULL) == FLR_OK) cache.folder = folder;
@@ -417,7 +416,7 @@ static flr_result write_plot(const joints_job *j, const char *path, flr_error *e
         def.series_count = 1;
         result = flr_plot_write(j->cli->env, path, &def, error);
     } else {
-        flr_fail(error, FLR_NO_MEMORY, "out of memory");
+        flr_fail_memory(error);
     }
     free(x);
     free(y);

@@ -210,7 +210,7 @@ static flr_result sweep_part(const flr_swept_mesh_def *def, uint32_t part, const
     flr_pose *own = calloc(count + 1, sizeof *own);
     flr_voxmap *voxmap = NULL;
     flr_sweep_report swept;
-    if (!own) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    if (!own) return flr_fail_memory(error);
     for (size_t i = 0; i < count; i++) own[i] = poses[i * parts + part];
     flr_sweep_def how = flr_default_sweep_def();
     how.mesh = def->meshes[part];
@@ -277,7 +277,7 @@ flr_result flr_swept_mesh_write(const flr_swept_mesh_def *def, flr_swept_mesh_re
     flr_border border = {0};
     flr_pose *poses = make_poses(def, &count);
     *report = (flr_swept_mesh_report){.error = def->tolerance};
-    flr_result result = poses ? FLR_OK : flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    flr_result result = poses ? FLR_OK : flr_fail_memory(error);
     for (uint32_t i = 0; result == FLR_OK && i < def->sweep->mechanism->part_count; i++)
         if (flr_joint_sweep_moves(def->sweep, i))
             result = sweep_part(def, i, poses, count, &border, report, error);

@@ -1,7 +1,5 @@
 /* the path of a part out of a recording, to be checked again in another scene */
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -124,8 +122,7 @@ flr_result flr_verify_read_recording(flr_env *env, const char *path, const char 
         result = flr_fail(error, FLR_NOT_FOUND, "%s: no part \"%.80s\" moves in it", path,
                           name ? name : "?");
     if (result == FLR_OK) result = read_poses(recording, path, place, &to->list, error);
-    if (result == FLR_OK && !(to->part = strdup(found)))
-        result = flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    if (result == FLR_OK && !(to->part = strdup(found))) result = flr_fail_memory(error);
     flr_recording_close(recording);
     if (result != FLR_OK) flr_pose_list_free(&to->list);
     return result;

@@ -107,6 +107,8 @@ typedef struct flr_error {
  * longest words, which are paths, then its end. Thread: any; not RT safe. */
 FLR_API flr_result flr_fail(flr_error *error, flr_result code, const char *format, ...)
     FLR_PRINTF(3, 4);
+/* The same for memory that ran out, with the sentence "out of memory". */
+FLR_API flr_result flr_fail_memory(flr_error *error);
 FLR_API flr_result flr_fail_va(flr_error *error, flr_result code, const char *format,
                                va_list arguments) FLR_PRINTF(3, 0);
 

@@ -42,3 +42,8 @@ flr_result flr_fail(flr_error *error, flr_result code, const char *format, ...)
     va_end(arguments);
     return code;
 }
+
+flr_result flr_fail_memory(flr_error *error)
+{
+    return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+}

@@ -3,7 +3,6 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
@@ -110,8 +109,7 @@ flr_result flr_text_socket_open(flr_text_socket *s, const char *host, uint16_t p
     const int64_t until = now_ms() + patience_ms;
     s->bytes = malloc(FLR_TEXT_SOCKET_MAX + SPARE);
     s->message = malloc(FLR_TEXT_SOCKET_MAX + 1);
-    flr_result result =
-        s->bytes && s->message ? FLR_OK : flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    flr_result result = s->bytes && s->message ? FLR_OK : flr_fail_memory(error);
     if (result == FLR_OK) result = reach(s, host, port, until, error);
     if (result == FLR_OK && !shake_hands(s, host, port, until))
         result = flr_fail(error, FLR_IO, "what listens at %s:%u speaks no WebSocket", host, port);

@@ -239,7 +239,7 @@ static flr_result send_way(flr_client_session *session, uint32_t request, const 
     flr_wire_way_blocker blockers[FLR_PLAN_MAX_BLOCKERS];
     if (!way) return flr_fail(error, FLR_NOT_FOUND, "the way is not there any more");
     double *poses = malloc((7 * (size_t)way->pose_count + 1) * sizeof *poses);
-    if (!poses) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    if (!poses) return flr_fail_memory(error);
     const flr_message answer = way_message(request, way, poses, blockers);
     flr_client_session_send(session, &answer);
     free(poses);
