@@ -186,13 +186,6 @@ void flr_pdf_line(flr_pdf *pdf, const double (*points)[2], size_t count, double 
     fputs("S\n", pdf->content);
 }
 
-void flr_pdf_box(flr_pdf *pdf, double x, double y, double width, double height, uint32_t colour)
-{
-    if (!pdf || pdf->failed || !pdf->content) return;
-    put_colour(pdf->content, colour, "rg");
-    fprintf(pdf->content, "%.2f %.2f %.2f %.2f re f\n", x, y, width, height);
-}
-
 void flr_pdf_picture(flr_pdf *pdf, double x, double y, double width, double height,
                      const flr_picture *picture)
 {
@@ -266,7 +259,7 @@ static void finish(flr_pdf *pdf)
 
 flr_result flr_pdf_end(flr_pdf *pdf, flr_blob *file, flr_error *error)
 {
-    if (!pdf) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    if (!pdf) return flr_fail_memory(error);
     end_page(pdf);
     if (!pdf->failed) finish(pdf);
     if (pdf->out && ferror(pdf->out)) pdf->failed = true;
@@ -282,5 +275,5 @@ flr_result flr_pdf_end(flr_pdf *pdf, flr_blob *file, flr_error *error)
         return FLR_OK;
     }
     free(made.bytes);
-    return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    return flr_fail_memory(error);
 }

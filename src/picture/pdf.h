@@ -34,7 +34,6 @@ double flr_pdf_paragraph(flr_pdf *pdf, double x, double y, double width, double 
 /* A line through points [count], each x and y. */
 void flr_pdf_line(flr_pdf *pdf, const double (*points)[2], size_t count, double thick,
                   uint32_t colour);
-void flr_pdf_box(flr_pdf *pdf, double x, double y, double width, double height, uint32_t colour);
 /* A picture, its lower left corner at x, y. */
 void flr_pdf_picture(flr_pdf *pdf, double x, double y, double width, double height,
                      const flr_picture *picture);

@@ -207,32 +207,9 @@ flr_result flr_engine_grab(flr_engine *e, flr_hand_id hand, flr_part_id part, fl
     return result == FLR_OK ? flr_engine_command(e, &message, error) : result;
 }
 
-flr_result flr_engine_grab_at(flr_engine *e, flr_hand_id hand, flr_part_id part,
-                              flr_pose T_world_hand, flr_error *error)
-{
-    flr_message message = {.id = FLR_MSG_GRAB,
-                           .as.grab = {.hand = hand.index,
-                                       .part = part.index,
-                                       .has_pose = true,
-                                       .T_world_hand = T_world_hand}};
-    flr_result result = flr_engine_check_id(e, part, error);
-    return result == FLR_OK ? flr_engine_command(e, &message, error) : result;
-}
-
 flr_result flr_engine_release(flr_engine *e, flr_hand_id hand, flr_error *error)
 {
     flr_message message = {.id = FLR_MSG_RELEASE, .as.release = {.hand = hand.index}};
-    return flr_engine_command(e, &message, error);
-}
-
-flr_result flr_engine_reset(flr_engine *e, flr_error *error)
-{
-    return flr_engine_command(e, &(flr_message){.id = FLR_MSG_RESET}, error);
-}
-
-flr_result flr_engine_undo(flr_engine *e, uint32_t steps, flr_error *error)
-{
-    flr_message message = {.id = FLR_MSG_UNDO, .as.undo = {.steps = steps}};
     return flr_engine_command(e, &message, error);
 }
 
@@ -243,19 +220,6 @@ flr_result flr_engine_place(flr_engine *e, flr_part_id part, flr_pose T_world_pa
                            .as.place = {.part = part.index, .T_world_part = T_world_part}};
     flr_result result = flr_engine_check_id(e, part, error);
     return result == FLR_OK ? flr_engine_command(e, &message, error) : result;
-}
-
-flr_result flr_engine_pause(flr_engine *e, bool paused, flr_error *error)
-{
-    flr_message message = {.id = FLR_MSG_PAUSE, .as.pause = {.paused = paused}};
-    return flr_engine_command(e, &message, error);
-}
-
-flr_result flr_engine_set_tool(flr_engine *e, flr_hand_id hand, flr_tool tool, flr_error *error)
-{
-    flr_message message = {.id = FLR_MSG_TOOL,
-                           .as.tool = {.hand = hand.index, .tool = (uint8_t)tool}};
-    return flr_engine_command(e, &message, error);
 }
 
 flr_result flr_engine_leave(flr_engine *e, flr_hand_id hand, flr_error *error)

@@ -426,24 +426,11 @@ flr_result flr_engine_command(flr_engine *engine, const flr_message *message, fl
  * loop). */
 flr_result flr_engine_grab(flr_engine *engine, flr_hand_id hand, flr_part_id part,
                            flr_error *error);
-/* The same with the hand at a pose: it is there at once, and takes the part there. Where a device moves the hand, the pose has no
- * effect. FLR_BAD_ARGUMENT: it is no pose. */
-flr_result flr_engine_grab_at(flr_engine *engine, flr_hand_id hand, flr_part_id part,
-                              flr_pose T_world_hand, flr_error *error);
 flr_result flr_engine_release(flr_engine *engine, flr_hand_id hand, flr_error *error);
 /* Who moved the hand is gone: it lets go and is not seen until something moves it again. */
 flr_result flr_engine_leave(flr_engine *engine, flr_hand_id hand, flr_error *error);
-/* Gives a hand another tool; what it holds is let go. The first point has to wait until a worker has
- * sorted the triangles of all parts. */
-flr_result flr_engine_set_tool(flr_engine *engine, flr_hand_id hand, flr_tool tool,
-                               flr_error *error);
-flr_result flr_engine_reset(flr_engine *engine, flr_error *error);
-/* Back to before the last grab, place or reset, `steps` times. Hands let go. */
-flr_result flr_engine_undo(flr_engine *engine, uint32_t steps, flr_error *error);
 flr_result flr_engine_place(flr_engine *engine, flr_part_id part, flr_pose T_world_part,
                             flr_error *error);
-/* While paused frames go on and forces fade, but nothing moves. */
-flr_result flr_engine_pause(flr_engine *engine, bool paused, flr_error *error);
 
 /* ---- remote couplings: parts that are held by other controllers, too; see flr_world_set_remote_coupling() ---- */
 

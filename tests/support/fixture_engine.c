@@ -1,6 +1,8 @@
 /* an engine with a few parts */
 #include "support/fixtures.h"
 
+#include "sim/engine_internal.h"
+
 flr_mesh *flr_test_engine_box(flr_vec3 size)
 {
     flr_test_shape shape = {0};
@@ -107,4 +109,42 @@ flr_engine_part_state flr_test_engine_part(flr_test_engine *s, flr_part_id part)
         if (flr_same_part(state->parts[i].part, part)) return state->parts[i];
     fail_msg("part %u is not in the state", part.index);
     return state->parts[0];
+}
+
+/* ---- commands ---- */
+
+flr_result flr_engine_grab_at(flr_engine *e, flr_hand_id hand, flr_part_id part,
+                              flr_pose T_world_hand, flr_error *error)
+{
+    flr_message message = {.id = FLR_MSG_GRAB,
+                           .as.grab = {.hand = hand.index,
+                                       .part = part.index,
+                                       .has_pose = true,
+                                       .T_world_hand = T_world_hand}};
+    flr_result result = flr_engine_check_id(e, part, error);
+    return result == FLR_OK ? flr_engine_command(e, &message, error) : result;
+}
+
+flr_result flr_engine_reset(flr_engine *e, flr_error *error)
+{
+    return flr_engine_command(e, &(flr_message){.id = FLR_MSG_RESET}, error);
+}
+
+flr_result flr_engine_undo(flr_engine *e, uint32_t steps, flr_error *error)
+{
+    flr_message message = {.id = FLR_MSG_UNDO, .as.undo = {.steps = steps}};
+    return flr_engine_command(e, &message, error);
+}
+
+flr_result flr_engine_pause(flr_engine *e, bool paused, flr_error *error)
+{
+    flr_message message = {.id = FLR_MSG_PAUSE, .as.pause = {.paused = paused}};
+    return flr_engine_command(e, &message, error);
+}
+
+flr_result flr_engine_set_tool(flr_engine *e, flr_hand_id hand, flr_tool tool, flr_error *error)
+{
+    flr_message message = {.id = FLR_MSG_TOOL,
+                           .as.tool = {.hand = hand.index, .tool = (uint8_t)tool}};
+    return flr_engine_command(e, &message, error);
 }

@@ -274,4 +274,15 @@ void flr_test_site_set_restitution(flr_test_site *site, double value);
 void flr_test_sites_check(flr_test_sites *sites, bool holds, const char *condition);
 #define sites_check(sites, condition) flr_test_sites_check(sites, condition, #condition)
 
+/* ---- commands to an engine, as clients send them ---- */
+
+/* flr_engine_grab() with the hand at a pose. */
+flr_result flr_engine_grab_at(flr_engine *engine, flr_hand_id hand, flr_part_id part,
+                              flr_pose T_world_hand, flr_error *error);
+flr_result flr_engine_set_tool(flr_engine *engine, flr_hand_id hand, flr_tool tool,
+                               flr_error *error);
+flr_result flr_engine_reset(flr_engine *engine, flr_error *error);
+flr_result flr_engine_undo(flr_engine *engine, uint32_t steps, flr_error *error);
+flr_result flr_engine_pause(flr_engine *engine, bool paused, flr_error *error);
+
 #endif
