@@ -2,7 +2,6 @@
 #include "contact/contact_table.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/large_pages.h"
 

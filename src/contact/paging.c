@@ -3,9 +3,6 @@
 
 #include <stdlib.h>
 
-#include "base/large_pages.h"
-#include "voxel/voxfile_format.h"
-
 /* ---- the table ---- */
 
 uint32_t *flr_paging_entries(const flr_voxmap *voxmap, unsigned field)

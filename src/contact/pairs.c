@@ -2,7 +2,6 @@
 #include "feeler/pairs.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/prefault.h"
 #include "contact/pairs_internal.h"

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/device.h"
 #include "feeler/base.h"
 
 enum { BUTTONS = 32 };

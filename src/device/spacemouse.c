@@ -9,7 +9,6 @@
  * Its axes: x to the right, y up, z away from the person, which is a left-handed system; so
  * turns are left-handed, too. */
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <poll.h>
 #include <pthread.h>

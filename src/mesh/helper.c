@@ -2,7 +2,6 @@
 #include "mesh/helper.h"
 #include "base/text.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -15,7 +14,6 @@
 #include <unistd.h>
 
 #include "feeler/env.h"
-#include "mesh/mesh_stream.h"
 
 enum {
     SLICE_MS = 100,             /* how often a silent child is looked after */

@@ -12,7 +12,6 @@
 #include "base/bytes.h"
 #include "feeler/base.h"
 #include "feeler/mesh.h"
-#include "mesh/builder.h"
 
 enum { PIECE_SIZE = 1 << 16 };
 

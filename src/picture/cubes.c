@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "voxel/mask.h"
 #include "voxel/voxmap_format.h"
 
 /* ---- walking through a voxmap by chunks ---- */

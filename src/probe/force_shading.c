@@ -1,5 +1,4 @@
 /* normals of corners, for force shading */
-#include <math.h>
 #include <stdlib.h>
 
 #include "feeler/mesh_check.h"

@@ -1,5 +1,4 @@
 /* what a client may ask for, one function each */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

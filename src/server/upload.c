@@ -1,7 +1,6 @@
 /* pieces to a file or to a mesh */
 #include "server/upload.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,4 @@
 /* which parts overlap, touch or are too near, where they stand: a worker checks all pairs, and writes reports of it */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

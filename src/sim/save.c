@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "scene/scene_import.h"
 #include "sim/engine_internal.h"
 #include "sim/review.h"

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "sim/engine_internal.h"
 #include "sim/review.h"
 

@@ -1,5 +1,4 @@
 /* a voxmap as a NanoVDB file: look once to know how much, then write node by node */
-#include <math.h>
 #include <stdlib.h>
 
 #include "voxel/mask.h"

@@ -5,7 +5,6 @@
  * near: a vertex or edge voxel within the same distance. */
 #include <stdlib.h>
 
-#include "voxel/mask.h"
 #include "voxel/shell.h"
 #include "voxel/shell_format.h"
 #include "voxel/voxmap_format.h"

@@ -8,7 +8,6 @@
 
 #include "base/parallel.h"
 #include "voxel/clones.h"
-#include "voxel/shell.h"
 #include "voxel/voxfile_format.h"
 
 /* Do `count` things of `each` bytes fit between `offset` and `end`, beginning at a multiple of `align`? */

@@ -1,7 +1,6 @@
 /* the world: making it, and what is done to it between two steps */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/prefault.h"
 #include "contact/contact_table.h"
