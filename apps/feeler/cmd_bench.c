@@ -138,19 +138,17 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
 {
     const bench_values *values = given;
     if (values->list) return list_subjects(cli);
-    if (count == 0)
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               "feeler bench needs a subject; see feeler bench --list");
+    if (count == 0) return FLR_REFUSE(cli, "feeler bench needs a subject; see feeler bench --list");
     const struct subject *subject = NULL;
     for (size_t i = 0; i < BENCH_SUBJECTS; i++)
         if (!strcmp(subjects[i].name, arguments[0])) subject = &subjects[i];
     if (!subject) {
         const char *words[FLR_WORDS_MAX];
         const char *near = flr_suggest(arguments[0], words, subject_words(words, FLR_WORDS_MAX));
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               near ? "no benchmark \"%s\"; did you mean %s?"
-                                    : "no benchmark \"%s\"; see feeler bench %s",
-                               arguments[0], near ? near : "--list");
+        return FLR_REFUSE(cli,
+                          near ? "no benchmark \"%s\"; did you mean %s?"
+                               : "no benchmark \"%s\"; see feeler bench %s",
+                          arguments[0], near ? near : "--list");
     }
     flr_bench_options options = flr_default_bench_options();
     options.json = cli->json;

@@ -45,10 +45,8 @@ static json_t *summary_json(const contents *cache)
 
 static void print_summary(flr_cli *cli, const contents *cache)
 {
-    char bytes[FLR_COUNT_TEXT_SIZE], count[FLR_COUNT_TEXT_SIZE], safe[FLR_SAFE_SIZE];
-    flr_print(cli, "%s: %s file%s, %s\n", flr_safe(cache->folder, safe),
-              flr_count_print(cache->count, count), flr_noun(cache->count, "", "s"),
-              flr_bytes_print(cache->bytes, bytes));
+    flr_print(cli, "%s: %s file%s, %s\n", FLR_SAFE(cache->folder), FLR_COUNT_TEXT(cache->count),
+              flr_noun(cache->count, "", "s"), FLR_BYTES_TEXT(cache->bytes));
 }
 
 /* ---- one file ---- */
@@ -57,14 +55,12 @@ static void print_summary(flr_cli *cli, const contents *cache)
 static void tell_content(flr_cli *cli, const flr_voxmap *voxmap, const flr_shell *shell,
                          json_t *object)
 {
-    char a[FLR_COUNT_TEXT_SIZE], b[FLR_COUNT_TEXT_SIZE], size[FLR_SIZE_TEXT_SIZE];
-    char hash[FLR_HASH_TEXT_SIZE];
     flr_voxmap_info info = flr_voxmap_get_info(voxmap);
-    flr_print(cli, "%s, %s triangle%s, %s surface voxel%s%s\n", flr_size_print(info.voxel, size),
-              flr_count_print(info.stats.triangles, a), flr_noun(info.stats.triangles, "", "s"),
-              flr_count_print(info.stats.surface_voxels, b),
+    flr_print(cli, "%s, %s triangle%s, %s surface voxel%s%s\n", FLR_SIZE_TEXT(info.voxel),
+              FLR_COUNT_TEXT(info.stats.triangles), flr_noun(info.stats.triangles, "", "s"),
+              FLR_COUNT_TEXT(info.stats.surface_voxels),
               flr_noun(info.stats.surface_voxels, "", "s"), shell ? ", points" : "");
-    flr_json_set(object, "mesh_hash", flr_json_text(flr_hash_print(info.mesh_hash, hash)));
+    flr_json_set(object, "mesh_hash", flr_json_text(FLR_HASH_TEXT(info.mesh_hash)));
     flr_json_set(object, "voxel_size", flr_json_number(info.voxel));
     flr_json_set(object, "bits", flr_json_count(info.bits));
     flr_json_set(object, "triangles", flr_json_count(info.stats.triangles));
@@ -167,12 +163,10 @@ static int prune(flr_cli *cli, contents *cache, uint64_t limit)
         limit ? flr_cache_prune(cli->env, cache->folder, limit, &files, &bytes, &error)
               : flr_cache_clear(cli->env, cache->folder, &files, &bytes, &error);
     if (result != FLR_OK) return flr_fail_with(cli, FLR_EXIT_FAILED, &error);
-    char count[FLR_COUNT_TEXT_SIZE], size[FLR_COUNT_TEXT_SIZE], left[FLR_COUNT_TEXT_SIZE];
     cache->count -= files;
     cache->bytes -= bytes;
-    flr_print_note(cli, "removed %s file%s, %s; %s left\n", flr_count_print(files, count),
-                   flr_noun(files, "", "s"), flr_bytes_print(bytes, size),
-                   flr_bytes_print(cache->bytes, left));
+    flr_print_note(cli, "removed %s file%s, %s; %s left\n", FLR_COUNT_TEXT(files),
+                   flr_noun(files, "", "s"), FLR_BYTES_TEXT(bytes), FLR_BYTES_TEXT(cache->bytes));
     json_t *document = summary_json(cache);
     flr_json_set(document, "removed_files", flr_json_count(files));
     flr_json_set(document, "removed_bytes", flr_json_count(bytes));
@@ -193,9 +187,9 @@ static size_t action_words(const char **words, size_t capacity)
 static int unknown_action(flr_cli *cli, const char *name)
 {
     const char *near = flr_suggest(name, actions, ACTION_COUNT);
-    return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT, "no action \"%s\"; %s%s", name,
-                           near ? "did you mean " : "one of list, size, verify, prune, clear",
-                           near ? near : "");
+    return FLR_REFUSE(cli, "no action \"%s\"; %s%s", name,
+                      near ? "did you mean " : "one of list, size, verify, prune, clear",
+                      near ? near : "");
 }
 
 static int run(flr_cli *cli, const void *given, int count, char **arguments)
@@ -206,8 +200,7 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
         while (action < ACTION_COUNT && strcmp(arguments[0], actions[action])) action++;
     if (action == ACTION_COUNT) return unknown_action(cli, arguments[0]);
     if ((values->max > 0) != (action == PRUNE))
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               action == PRUNE
+        return FLR_REFUSE(cli, action == PRUNE
                                    ? "how much may stay? write feeler cache prune --max 10GB; "
                                      "feeler cache clear removes all"
                                    : "--max belongs to feeler cache prune");

@@ -53,16 +53,12 @@ static void tell_text(flr_cli *cli, const char *name, const flr_mesh *mesh,
                           : worst == FLR_CHECK_WARNING ? "usable with care"
                           : report->finding_count      ? "good for voxels"
                                                        : "nothing wrong";
-    char safe[FLR_SAFE_SIZE], triangles[FLR_COUNT_TEXT_SIZE], components[FLR_COUNT_TEXT_SIZE];
-    char closed[FLR_COUNT_TEXT_SIZE];
     flr_print(cli, "%s%s%s: %s%s%s (%s triangle%s, %s component%s, %s closed)\n", flr_bold(cli),
-              flr_safe(name, safe), flr_plain(cli),
-              colour_of(cli, usable ? worst : FLR_CHECK_SERIOUS), verdict, flr_plain(cli),
-              flr_count_print(mesh->triangle_count, triangles),
-              flr_noun(mesh->triangle_count, "", "s"),
-              flr_count_print(report->component_count, components),
+              FLR_SAFE(name), flr_plain(cli), colour_of(cli, usable ? worst : FLR_CHECK_SERIOUS),
+              verdict, flr_plain(cli), FLR_COUNT_TEXT(mesh->triangle_count),
+              flr_noun(mesh->triangle_count, "", "s"), FLR_COUNT_TEXT(report->component_count),
               flr_noun(report->component_count, "", "s"),
-              flr_count_print(report->closed_component_count, closed));
+              FLR_COUNT_TEXT(report->closed_component_count));
     if (cli->quiet) return;
     for (uint32_t i = 0; i < report->finding_count; i++) {
         const flr_check_finding *f = &report->findings[i];

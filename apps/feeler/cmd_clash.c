@@ -260,7 +260,6 @@ static flr_result compare(flr_cli *cli, clash_input *in, flr_error *error)
 static void tell(flr_cli *cli, const flr_clash_report *r, bool all)
 {
     enum { CLASHES_SHOWN = 30 };
-    char a[FLR_SAFE_SIZE], b[FLR_SAFE_SIZE];
     size_t shown = 0;
     all = all || cli->verbose;
     for (size_t i = 0; i < r->list.pair_count; i++) {
@@ -268,7 +267,7 @@ static void tell(flr_cli *cli, const flr_clash_report *r, bool all)
         if ((!flr_clash_is_finding(r, p) || r->known[i]) && !all) continue;
         if (shown++ >= CLASHES_SHOWN && !all) continue;
         flr_print(cli, "%-8s %s  %s  ", flr_clash_state_name(p->state),
-                  flr_safe(r->items[p->a].name, a), flr_safe(r->items[p->b].name, b));
+                  FLR_SAFE(r->items[p->a].name), FLR_SAFE(r->items[p->b].name));
         if (p->state == FLR_CLASH_OVERLAP)
             flr_print(cli, "%.4g mm deep, about %.3g mm3", 1e3 * p->depth, 1e9 * p->volume);
         else if (p->facets > 0)

@@ -18,9 +18,8 @@ static int run(flr_cli *cli, const void *values, int count, char **arguments)
     const char *const *shell = flr_shells;
     while (*shell && strcmp(*shell, arguments[0]) != 0) shell++;
     if (!*shell)
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               "no completion for \"%s\"; there are bash, zsh and fish",
-                               arguments[0]);
+        return FLR_REFUSE(cli, "no completion for \"%s\"; there are bash, zsh and fish",
+                          arguments[0]);
     char *script = flr_completion_script(*shell);
     if (!script) return flr_fail_saying(cli, FLR_EXIT_FAILED, FLR_NO_MEMORY, "out of memory");
     flr_print(cli, "%s", script);

@@ -395,8 +395,7 @@ static int check_arguments(flr_cli *cli, const contacts_values *values, int coun
         wrong = "--view, --level and --budget are for --engine spheres; add it, or leave them out";
     else if (values->tests > 0 && values->engine != FLR_CONTACTS_COHERENT)
         wrong = "--tests is for --engine coherent: the other engines have no limit";
-    return wrong ? flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT, "%s", wrong)
-                 : FLR_EXIT_OK;
+    return wrong ? FLR_REFUSE(cli, "%s", wrong) : FLR_EXIT_OK;
 }
 
 static int exit_of(flr_result result)

@@ -47,7 +47,6 @@ static bool is_nanovdb(const char *path)
 
 static int convert_voxels(flr_cli *cli, const char *from, const char *to)
 {
-    char safe[FLR_SAFE_SIZE], count[FLR_COUNT_TEXT_SIZE], bytes[FLR_COUNT_TEXT_SIZE];
     flr_error error;
     flr_voxmap *voxmap;
     flr_progress(cli, 0, 2, "reading %s", from);
@@ -74,9 +73,8 @@ static int convert_voxels(flr_cli *cli, const char *from, const char *to)
 
     flr_path_info file = {0};
     flr_path_look(cli->env, to, &file, NULL);
-    flr_print_note(cli, "%s: %s surface voxels, %s\n", flr_safe(to, safe),
-                   flr_count_print(info.stats.surface_voxels, count),
-                   flr_bytes_print(file.size, bytes));
+    flr_print_note(cli, "%s: %s surface voxels, %s\n", FLR_SAFE(to),
+                   FLR_COUNT_TEXT(info.stats.surface_voxels), FLR_BYTES_TEXT(file.size));
     json_t *document = flr_json_object(), *files = flr_json_array(), *entry = flr_json_object();
     flr_json_set(entry, "file", flr_json_text(to));
     flr_json_set(entry, "bytes", flr_json_count(file.size));
@@ -118,12 +116,11 @@ static flr_result take_group(flr_mesh **mesh, const char *path, const char *name
 static void tell_file(flr_cli *cli, json_t *files, const char *path, const char *name,
                       const flr_mesh *mesh)
 {
-    char safe[FLR_SAFE_SIZE], count[FLR_COUNT_TEXT_SIZE], bytes[FLR_COUNT_TEXT_SIZE];
     flr_path_info info = {0};
     flr_path_look(cli->env, path, &info, NULL);
-    flr_print_note(
-        cli, "%s: %s %s, %s\n", flr_safe(path, safe), flr_count_print(mesh->triangle_count, count),
-        flr_noun(mesh->triangle_count, "triangle", "triangles"), flr_bytes_print(info.size, bytes));
+    flr_print_note(cli, "%s: %s %s, %s\n", FLR_SAFE(path), FLR_COUNT_TEXT(mesh->triangle_count),
+                   flr_noun(mesh->triangle_count, "triangle", "triangles"),
+                   FLR_BYTES_TEXT(info.size));
     json_t *entry = flr_json_object();
     flr_json_set(entry, "file", flr_json_text(path));
     if (name) flr_json_set(entry, "group", flr_json_text(name));
@@ -262,8 +259,7 @@ static int convert_split(flr_cli *cli, const convert_values *values, const char 
     }
     free(parts);
     if (result != FLR_OK) return flr_fail_with(cli, FLR_EXIT_FAILED, &error);
-    char safe[FLR_SAFE_SIZE];
-    flr_print_note(cli, "Next: feeler info %s/scene.json\n", flr_safe(values->split, safe));
+    flr_print_note(cli, "Next: feeler info %s/scene.json\n", FLR_SAFE(values->split));
     return FLR_EXIT_OK;
 }
 
@@ -281,19 +277,18 @@ static int check_scene(flr_cli *cli, const convert_values *values, int count, ch
 {
     if (count < 2 || values->split || values->group || !flr_is_scene(arguments[1]) ||
         !strcasecmp(arguments[1] + strlen(arguments[1]) - 4, ".cfg"))
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               "%s is a scene; feeler convert writes it as a .json, and takes one "
-                               "mesh file otherwise",
-                               arguments[0]);
+        return FLR_REFUSE(cli,
+                          "%s is a scene; feeler convert writes it as a .json, and takes one "
+                          "mesh file otherwise",
+                          arguments[0]);
     size_t from = folder_length(arguments[0]), to = folder_length(arguments[1]);
     if (from != to || memcmp(arguments[0], arguments[1], from) != 0)
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               "%s: write it beside %s, because a scene names its meshes from "
-                               "its own folder",
-                               arguments[1], arguments[0]);
+        return FLR_REFUSE(cli,
+                          "%s: write it beside %s, because a scene names its meshes from "
+                          "its own folder",
+                          arguments[1], arguments[0]);
     if (!values->force && flr_same_file(arguments[0], arguments[1]))
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               "%s is the input itself; add --force to replace it", arguments[1]);
+        return FLR_REFUSE(cli, "%s is the input itself; add --force to replace it", arguments[1]);
     return FLR_EXIT_OK;
 }
 
@@ -307,9 +302,7 @@ static int convert_scene(flr_cli *cli, const char *from, const char *to)
     result = flr_scene_write(cli->env, to, scene, &error);
     flr_scene_destroy(scene);
     if (result != FLR_OK) return flr_fail_with(cli, FLR_EXIT_FAILED, &error);
-    char safe[FLR_SAFE_SIZE];
-    flr_print_note(cli, "%s: %zu %s\n", flr_safe(to, safe), parts,
-                   flr_noun(parts, "part", "parts"));
+    flr_print_note(cli, "%s: %zu %s\n", FLR_SAFE(to), parts, flr_noun(parts, "part", "parts"));
     json_t *document = flr_json_object(), *files = flr_json_array(), *entry = flr_json_object();
     flr_json_set(entry, "file", flr_json_text(to));
     flr_json_set(entry, "parts", flr_json_count(parts));
@@ -326,41 +319,32 @@ static int check_arguments(flr_cli *cli, const convert_values *values, int count
     if (flr_is_scene(arguments[0])) return check_scene(cli, values, count, arguments);
     bool voxels = flr_is_voxels(arguments[0]) || is_nanovdb(arguments[0]);
     if (voxels && (values->split || values->group))
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               "%s holds voxels, which have no groups; leave --%s away",
-                               arguments[0], values->split ? "split" : "group");
+        return FLR_REFUSE(cli, "%s holds voxels, which have no groups; leave --%s away",
+                          arguments[0], values->split ? "split" : "group");
     if (values->split) {
         if (count == 1 && !values->group) return FLR_EXIT_OK;
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               "--split writes all groups into its folder; leave %s away",
-                               count > 1 ? arguments[1] : "--group");
+        return FLR_REFUSE(cli, "--split writes all groups into its folder; leave %s away",
+                          count > 1 ? arguments[1] : "--group");
     }
-    if (count < 2)
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               "feeler convert needs a file to write, or --split DIR");
+    if (count < 2) return FLR_REFUSE(cli, "feeler convert needs a file to write, or --split DIR");
     if (!arguments[1][0])
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               "the name of the file to write is empty; give one");
+        return FLR_REFUSE(cli, "the name of the file to write is empty; give one");
     if (flr_is_recording(arguments[0]) != flr_is_csv(arguments[1]))
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               "%s: feeler writes recordings (.mcap), and nothing else, as .csv",
-                               arguments[1]);
+        return FLR_REFUSE(cli, "%s: feeler writes recordings (.mcap), and nothing else, as .csv",
+                          arguments[1]);
     if (flr_is_recording(arguments[0])) return FLR_EXIT_OK;
     if (voxels && !(flr_is_voxels(arguments[0]) ? is_nanovdb : flr_is_voxels)(arguments[1]))
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               "%s: feeler writes these voxels as %s", arguments[1],
-                               is_nanovdb(arguments[0]) ? ".flrvox" : ".nvdb");
+        return FLR_REFUSE(cli, "%s: feeler writes these voxels as %s", arguments[1],
+                          is_nanovdb(arguments[0]) ? ".flrvox" : ".nvdb");
     if (!voxels && (is_nanovdb(arguments[1]) || flr_is_voxels(arguments[1])))
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               "%s: voxels are made of a mesh by feeler voxelize %s --voxel 1mm "
-                               "--out FILE.flrvox",
-                               arguments[1], arguments[0]);
+        return FLR_REFUSE(cli,
+                          "%s: voxels are made of a mesh by feeler voxelize %s --voxel 1mm "
+                          "--out FILE.flrvox",
+                          arguments[1], arguments[0]);
     if (!voxels && !can_write(arguments[1]))
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               "%s: feeler writes .stl, .obj, .ply and .itri", arguments[1]);
+        return FLR_REFUSE(cli, "%s: feeler writes .stl, .obj, .ply and .itri", arguments[1]);
     if (!values->force && flr_same_file(arguments[0], arguments[1]))
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               "%s is the input itself; add --force to replace it", arguments[1]);
+        return FLR_REFUSE(cli, "%s is the input itself; add --force to replace it", arguments[1]);
     return FLR_EXIT_OK;
 }
 

@@ -78,10 +78,9 @@ static json_t *report_json(const char *name, const flr_device_info *info, const 
 
 static void tell(flr_cli *cli, const flr_device_info *info, const flr_device_found *f)
 {
-    char safe[FLR_SAFE_SIZE];
     const flr_percentiles between = flr_histogram_percentiles(&f->between);
     const flr_vec3 size = f->samples ? flr_box3_size(f->reached) : flr_vec3_zero();
-    flr_print(cli, "%s\n", flr_safe(info->name, safe));
+    flr_print(cli, "%s\n", FLR_SAFE(info->name));
     flr_print(cli,
               "  samples      %llu in %.3g s: %.4g a second; p99 %.3g ms apart, at most %.3g ms\n",
               (unsigned long long)f->samples, f->seconds,
@@ -151,16 +150,15 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     flr_error error;
     flr_device *device = NULL;
     if (strcmp(arguments[0], "test") != 0)
-        return flr_fail_saying(
-            cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-            "feeler device %s: the one thing it does is test: feeler device test NAME",
+        return FLR_REFUSE(
+            cli, "feeler device %s: the one thing it does is test: feeler device test NAME",
             arguments[0]);
     if (flr_device_plugins_load(NULL, NULL, &error) != FLR_OK) flr_warn(cli, "%s", error.message);
     flr_result result = open_it(arguments[1], &device, &error);
     if (result != FLR_OK) return flr_fail_with(cli, FLR_EXIT_USAGE, &error);
     const flr_device_info *info = flr_device_get_info(device);
     flr_device_found *found = calloc(1, sizeof *found);
-    char path[FLR_PATH_MAX], safe[FLR_SAFE_SIZE];
+    char path[FLR_PATH_MAX];
     default_path(arguments[1], path);
     if (values->out) snprintf(path, sizeof path, "%s", values->out);
     int code = FLR_EXIT_OK;
@@ -185,7 +183,7 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
         result = write_report(cli, path, report, &error);
         if (result == FLR_OK)
             flr_print_note(cli, "%s: the report; docs/devices.md says where to send it\n",
-                           flr_safe(path, safe));
+                           FLR_SAFE(path));
         if (result == FLR_OK && (found->samples == 0 || found->stopped[0])) code = FLR_EXIT_FAILED;
         if (result == FLR_OK && ended) {
             code = FLR_EXIT_STOPPED;

@@ -21,13 +21,12 @@ void flr_doctor_say(flr_doctor *doctor, const char *name, bool fine, const char 
                     const char *advice, json_t *numbers)
 {
     flr_cli *cli = doctor->cli;
-    char safe[FLR_SAFE_SIZE];
     flr_progress_end(cli);
     if (!fine) doctor->better++;
     if (!fine || !doctor->problems_only) {
         flr_print(cli, "%s%-7s%s %-11s %s\n", fine ? flr_green(cli) : flr_yellow(cli),
-                  fine ? "ok" : "better", flr_plain(cli), name, flr_safe(value, safe));
-        if (!fine) flr_print(cli, "%20s%s\n", "", flr_safe(advice, safe));
+                  fine ? "ok" : "better", flr_plain(cli), name, FLR_SAFE(value));
+        if (!fine) flr_print(cli, "%20s%s\n", "", FLR_SAFE(advice));
     }
     json_t *check = flr_json_object();
     flr_json_set(check, "name", flr_json_text(name));

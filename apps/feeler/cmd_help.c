@@ -24,10 +24,9 @@ static int run_help(flr_cli *cli, const void *values, int count, char **argument
     if (!command) {
         const char *words[FLR_WORDS_MAX];
         const char *near = flr_suggest(arguments[0], words, command_words(words, FLR_WORDS_MAX));
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               near ? "no command \"%s\"; did you mean %s?"
-                                    : "no command \"%s\"; see feeler %s",
-                               arguments[0], near ? near : "--help");
+        return FLR_REFUSE(
+            cli, near ? "no command \"%s\"; did you mean %s?" : "no command \"%s\"; see feeler %s",
+            arguments[0], near ? near : "--help");
     }
     flr_help_command(cli, command);
     return FLR_EXIT_OK;

@@ -263,13 +263,12 @@ static flr_result draw_voxels_of(flr_cli *cli, const info_values *values, const 
 static flr_result tell_picture(flr_cli *cli, const info_values *values, const char *path,
                                const loaded *file, json_t *entry, flr_error *error)
 {
-    char safe[FLR_SAFE_SIZE];
     bool as_voxels = file && !file->scene && values->options.voxel > 0 && !values->options.features;
     flr_result result = file && !as_voxels ? draw(cli, values, file, error)
                                            : draw_voxels_of(cli, values, path,
                                                             file ? file->meshes[0] : NULL, error);
     if (result != FLR_OK) return result;
-    flr_print(cli, "  picture     %s\n", flr_safe(values->png, safe));
+    flr_print(cli, "  picture     %s\n", FLR_SAFE(values->png));
     flr_json_set(entry, "picture", flr_json_text(values->png));
     return FLR_OK;
 }
@@ -329,31 +328,26 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     const info_values *values = given;
     uint32_t width, height;
     if (values->size && !read_picture_size(values->size, &width, &height))
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               "--size %s: write WIDTHxHEIGHT in pixels, at most %dx%d",
-                               values->size, FLR_PICTURE_MAX_SIZE, FLR_PICTURE_MAX_SIZE);
+        return FLR_REFUSE(cli, "--size %s: write WIDTHxHEIGHT in pixels, at most %dx%d",
+                          values->size, FLR_PICTURE_MAX_SIZE, FLR_PICTURE_MAX_SIZE);
     if (!values->png && (values->size || values->view > 0))
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               "--%s is about a picture: add --png FILE",
-                               values->size ? "size" : "view");
+        return FLR_REFUSE(cli, "--%s is about a picture: add --png FILE",
+                          values->size ? "size" : "view");
     if (values->png && count > 1)
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               "--png draws one file, but there are %d; call feeler info once "
-                               "for each",
-                               count);
+        return FLR_REFUSE(cli,
+                          "--png draws one file, but there are %d; call feeler info once "
+                          "for each",
+                          count);
     if (values->png && flr_same_file(values->png, arguments[0]))
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               "--png %s would replace the input", values->png);
+        return FLR_REFUSE(cli, "--png %s would replace the input", values->png);
     if (values->png && flr_is_recording(arguments[0]))
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               "%s is a recording; feeler report %s --out FILE.html draws it",
-                               arguments[0], arguments[0]);
+        return FLR_REFUSE(cli, "%s is a recording; feeler report %s --out FILE.html draws it",
+                          arguments[0], arguments[0]);
     for (int i = 0; i < count; i++)
         if (values->options.features && !(values->options.voxel > 0) &&
             !flr_is_scene(arguments[i]) && !flr_is_voxels(arguments[i]) &&
             !flr_is_recording(arguments[i]))
-            return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                                   "--features depend on the size of a voxel: add --voxel 1mm");
+            return FLR_REFUSE(cli, "--features depend on the size of a voxel: add --voxel 1mm");
 
     // a bad file does not keep the others from being described
     int worst = FLR_EXIT_OK;

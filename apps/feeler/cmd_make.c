@@ -36,8 +36,7 @@ static flr_result write_model(flr_cli *cli, const flr_model *model, const make_v
 static void tell_file(flr_cli *cli, json_t *files, const char *folder, const char *file,
                       const flr_mesh *mesh)
 {
-    char path[FLR_PATH_MAX + FLR_MODEL_NAME_SIZE], safe[FLR_SAFE_SIZE];
-    char count[FLR_COUNT_TEXT_SIZE], bytes[FLR_COUNT_TEXT_SIZE], extent[FLR_EXTENT_TEXT_SIZE];
+    char path[FLR_PATH_MAX + FLR_MODEL_NAME_SIZE];
     size_t size = strlen(folder);
     snprintf(path, sizeof path, "%s%s%s", folder, size && folder[size - 1] == '/' ? "" : "/", file);
     flr_path_info info = {0};
@@ -50,13 +49,11 @@ static void tell_file(flr_cli *cli, json_t *files, const char *folder, const cha
         flr_vec3 extents = flr_vec3_sub(mesh->bounds.high, mesh->bounds.low);
         flr_json_set(entry, "triangles", flr_json_count(mesh->triangle_count));
         flr_json_set(entry, "size", flr_json_vec3(extents));
-        flr_print_note(cli, "  %-28s %10s  %9s triangles  %s\n", flr_safe(path, safe),
-                       flr_bytes_print(info.size, bytes),
-                       flr_count_print(mesh->triangle_count, count),
-                       flr_extent_print(extents, extent));
+        flr_print_note(cli, "  %-28s %10s  %9s triangles  %s\n", FLR_SAFE(path),
+                       FLR_BYTES_TEXT(info.size), FLR_COUNT_TEXT(mesh->triangle_count),
+                       FLR_EXTENT_TEXT(extents));
     } else {
-        flr_print_note(cli, "  %-28s %10s\n", flr_safe(path, safe),
-                       flr_bytes_print(info.size, bytes));
+        flr_print_note(cli, "  %-28s %10s\n", FLR_SAFE(path), FLR_BYTES_TEXT(info.size));
     }
     flr_json_push(files, entry);
 }
@@ -64,7 +61,6 @@ static void tell_file(flr_cli *cli, json_t *files, const char *folder, const cha
 /* lists what was written, and completes and prints `document` */
 static void tell(flr_cli *cli, const flr_model *model, const make_values *values, json_t *document)
 {
-    char safe[FLR_SAFE_SIZE];
     json_t *files = flr_json_array();
     for (size_t i = 0; i < model->mesh_count; i++)
         tell_file(cli, files, values->out, model->meshes[i].file, model->meshes[i].mesh);
@@ -73,7 +69,7 @@ static void tell(flr_cli *cli, const flr_model *model, const make_values *values
     for (size_t i = 0; i < model->text_count; i++)
         tell_file(cli, files, values->out, model->texts[i].file, NULL);
     tell_file(cli, files, values->out, "scene.json", NULL);
-    flr_print_note(cli, "Next: feeler info %s/scene.json\n", flr_safe(values->out, safe));
+    flr_print_note(cli, "Next: feeler info %s/scene.json\n", FLR_SAFE(values->out));
 
     flr_json_set(document, "folder", flr_json_text(values->out));
     flr_json_set(document, "parts", flr_json_count(model->part_count));
@@ -118,10 +114,9 @@ static int unknown_fit(flr_cli *cli, const char *name)
 {
     const char *words[FLR_WORDS_MAX];
     const char *near = flr_suggest(name, words, fit_words(words, FLR_WORDS_MAX));
-    return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                           near ? "no fit \"%s\"; did you mean %s?"
-                                : "no fit \"%s\"; see feeler make fit %s",
-                           name, near ? near : "--list");
+    return FLR_REFUSE(
+        cli, near ? "no fit \"%s\"; did you mean %s?" : "no fit \"%s\"; see feeler make fit %s",
+        name, near ? near : "--list");
 }
 
 static flr_result fit_options(const make_values *make, flr_model_fit_options *options,
@@ -159,14 +154,12 @@ static int make_fit(flr_cli *cli, const make_values *make, const char *name)
 {
     if (make->list) return list_fits(cli);
     if (!name)
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               "feeler make fit needs the name of a fit; see feeler make fit "
+        return FLR_REFUSE(cli, "feeler make fit needs the name of a fit; see feeler make fit "
                                "--list");
     const flr_model_fit *fit = flr_model_fit_find(name);
     if (!fit) return unknown_fit(cli, name);
     if (!make->out)
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               "where to? write feeler make fit %s --out %s", fit->name, fit->name);
+        return FLR_REFUSE(cli, "where to? write feeler make fit %s --out %s", fit->name, fit->name);
     flr_error error;
     flr_model_fit_options options;
     flr_model model = {0};
@@ -213,24 +206,19 @@ static int run(flr_cli *cli, const void *values, int count, char **arguments)
         return make_fit(cli, make, count > 1 ? arguments[1] : NULL);
     if (make->list) return flr_scenarios_list(cli);
     if (count == 0)
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               "feeler make needs the name of a scenario; see feeler make --list");
+        return FLR_REFUSE(cli, "feeler make needs the name of a scenario; see feeler make --list");
     const flr_scenario *scenario = flr_scenario_find(arguments[0]);
     if (!scenario && flr_model_fit_find(arguments[0]))
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               "%s is a fit: write feeler make fit %s", arguments[0], arguments[0]);
+        return FLR_REFUSE(cli, "%s is a fit: write feeler make fit %s", arguments[0], arguments[0]);
     if (!scenario) return flr_scenarios_unknown(cli, arguments[0]);
     if (count > 1)
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               "feeler make writes one scenario; what is \"%s\"?", arguments[1]);
+        return FLR_REFUSE(cli, "feeler make writes one scenario; what is \"%s\"?", arguments[1]);
     if (for_fits(make))
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               "%s is for feeler make fit; %s has its own sizes", for_fits(make),
-                               scenario->name);
+        return FLR_REFUSE(cli, "%s is for feeler make fit; %s has its own sizes", for_fits(make),
+                          scenario->name);
     if (!make->out)
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               "where to? write feeler make %s --out %s", scenario->name,
-                               scenario->name);
+        return FLR_REFUSE(cli, "where to? write feeler make %s --out %s", scenario->name,
+                          scenario->name);
 
     flr_error error;
     if (flr_folder_check(cli->env, make->out, make->force, &error) != FLR_OK)

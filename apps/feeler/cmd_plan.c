@@ -114,18 +114,16 @@ static flr_result write_path(const plan_run *r, flr_error *error)
 static void tell_fits(flr_cli *cli, const plan_run *r)
 {
     const flr_plan_verdict *v = &r->result.verdict;
-    char name[FLR_SAFE_SIZE];
     for (uint32_t i = 0; i < v->fit_count; i++)
         flr_print(cli, "  it starts %.6g mm %s %s\n", 1e3 * fabs(v->fits[i].start),
                   v->fits[i].start < 0 ? "deep in" : "from",
-                  flr_safe(flr_plan_scene_obstacle(&r->scene, v->fits[i].obstacle), name));
+                  FLR_SAFE(flr_plan_scene_obstacle(&r->scene, v->fits[i].obstacle)));
 }
 
 static void tell(flr_cli *cli, const plan_run *r)
 {
     const flr_plan_result *p = &r->result;
     const flr_plan_verdict *v = &p->verdict;
-    char name[FLR_SAFE_SIZE];
     if (p->poses) {
         flr_print(cli, "%sa way is free%s (%s, %zu poses): %.4g mm long, turns by %.4g degrees\n",
                   flr_green(cli), flr_plain(cli), flr_plan_method_name(p->method), p->pose_count,
@@ -133,7 +131,7 @@ static void tell(flr_cli *cli, const plan_run *r)
         if (v->nearest.obstacle != FLR_NONE)
             flr_print(cli, "  at least %.6g mm apart; nearest %.6g mm, to %s\n", 1e3 * v->lower,
                       1e3 * v->upper,
-                      flr_safe(flr_plan_scene_obstacle(&r->scene, v->nearest.obstacle), name));
+                      FLR_SAFE(flr_plan_scene_obstacle(&r->scene, v->nearest.obstacle)));
         tell_fits(cli, r);
     } else {
         flr_print(cli, "%sno way found%s%s: the part moved %.4g mm of at least %.4g mm\n",
@@ -142,7 +140,7 @@ static void tell(flr_cli *cli, const plan_run *r)
         for (uint32_t i = 0; i < p->blocker_count; i++) {
             const flr_plan_blocker *b = &p->blockers[i];
             flr_print(cli, "  blocked by %s: stopped %llu %s, first at %.4g %.4g %.4g mm%s\n",
-                      flr_safe(flr_plan_scene_obstacle(&r->scene, b->obstacle), name),
+                      FLR_SAFE(flr_plan_scene_obstacle(&r->scene, b->obstacle)),
                       (unsigned long long)b->stops, flr_noun(b->stops, "move", "moves"),
                       1e3 * b->at.x, 1e3 * b->at.y, 1e3 * b->at.z,
                       b->sole ? "; without it the part comes out" : "");
@@ -236,10 +234,8 @@ static flr_result find(plan_run *r, flr_error *error)
     flr_stop_at_once(false);
     flr_progress_end(r->cli);
     if (result == FLR_BAD_ARGUMENT && r->result.blocker_count == 1) {
-        char name[FLR_SAFE_SIZE];
-        flr_fail(
-            error, result, "the goal is not free: %s is in the way there",
-            flr_safe(flr_plan_scene_obstacle(&r->scene, r->result.blockers[0].obstacle), name));
+        flr_fail(error, result, "the goal is not free: %s is in the way there",
+                 FLR_SAFE(flr_plan_scene_obstacle(&r->scene, r->result.blockers[0].obstacle)));
     }
     if (result == FLR_OK && r->result.poses && v->out) {
         result = write_path(r, error);
@@ -279,10 +275,9 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     const flr_mesh_options options = flr_input_mesh_options(&r.values->input, 0);
     flr_error error;
     const char *wrong = wrong_options(r.values);
-    if (wrong) return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT, "%s", wrong);
+    if (wrong) return FLR_REFUSE(cli, "%s", wrong);
     if (r.values->out && flr_same_file(r.values->out, arguments[0]))
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               "%s: is read, so it cannot be written", r.values->out);
+        return FLR_REFUSE(cli, "%s: is read, so it cannot be written", r.values->out);
     flr_result result = flr_plan_scene_read(cli, arguments[0], &options,
                                             (unsigned)r.values->threads, &r.scene, &error);
     int code;

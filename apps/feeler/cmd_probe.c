@@ -104,7 +104,6 @@ static void ask_all(flr_cli *cli, const probe_job *j)
         tell(cli, j, i, hit, &h);
     }
     flr_probe_info info = flr_probe_model_info(j->model);
-    char bytes[FLR_COUNT_TEXT_SIZE];
     flr_print_note(cli,
                    "%zu of %zu %s hit; %.3f us each, the clock included. %s (%s) of %u %s made in "
                    "%.3g s, %s\n",
@@ -112,7 +111,7 @@ static void ask_all(flr_cli *cli, const probe_job *j)
                    (double)spent * 1e-3 / (double)j->list.count, method_choices[info.method],
                    info.simd, j->mesh->triangle_count,
                    flr_noun(j->mesh->triangle_count, "triangle", "triangles"), j->seconds,
-                   flr_bytes_print(info.bytes, bytes));
+                   FLR_BYTES_TEXT(info.bytes));
 }
 
 static int run(flr_cli *cli, const void *given, int count, char **arguments)
@@ -120,10 +119,9 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     const probe_values *values = given;
     (void)count;
     if (!!values->segments + !!values->segment + !!values->from != 1)
-        return flr_fail_saying(
-            cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-            "feeler probe needs one of --segments FILE, with x0 y0 z0 x1 y1 z1 in "
-            "each line, --segment \"x0 y0 z0 x1 y1 z1\", or --from RECORDING");
+        return FLR_REFUSE(cli,
+                          "feeler probe needs one of --segments FILE, with x0 y0 z0 x1 y1 z1 in "
+                          "each line, --segment \"x0 y0 z0 x1 y1 z1\", or --from RECORDING");
     flr_error error;
     probe_job j = {0};
     flr_result result = load(cli, values, arguments[0], &j, &error);

@@ -102,11 +102,10 @@ static void tell_what_is_missing(flr_cli *cli, const replay_job *j)
 static void print_result(flr_cli *cli, const replay_job *j)
 {
     const flr_replay_result *r = &j->result;
-    char hash[FLR_HASH_TEXT_SIZE];
     if (r->same) {
         flr_print(cli, "%ssame%s: %llu %s, hash %s\n", flr_green(cli), flr_plain(cli),
                   (unsigned long long)r->compared, flr_noun(r->compared, "frame", "frames"),
-                  flr_hash_print(r->run.hash, hash));
+                  FLR_HASH_TEXT(r->run.hash));
         return;
     }
     flr_print(cli,
@@ -136,7 +135,6 @@ static json_t *difference_json(uint64_t frame, uint64_t recorded, uint64_t now)
 static json_t *result_json(const replay_job *j)
 {
     const flr_replay_result *r = &j->result;
-    char hash[FLR_HASH_TEXT_SIZE];
     json_t *o = flr_json_object();
     const char *version = flr_recording_text(j->from.recording, "version");
     flr_json_set(o, "recording", flr_json_text(j->from.path));
@@ -148,7 +146,7 @@ static json_t *result_json(const replay_job *j)
     flr_json_set(o, "same", json_boolean(r->same));
     flr_json_set(o, "first_difference",
                  r->same ? json_null() : difference_json(r->first, r->then, r->now));
-    flr_json_set(o, "hash", flr_json_text(flr_hash_print(r->run.hash, hash)));
+    flr_json_set(o, "hash", flr_json_text(FLR_HASH_TEXT(r->run.hash)));
     flr_json_set(o, "run",
                  j->from.setup.live
                      ? json_null()

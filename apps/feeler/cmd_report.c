@@ -43,7 +43,6 @@ static flr_result animate(flr_cli *cli, const report_values *values, const flr_r
 static void tell(flr_cli *cli, const report_values *values, const flr_report *r,
                  const size_t size[2], size_t drawn)
 {
-    char safe[FLR_SAFE_SIZE], bytes[FLR_COUNT_TEXT_SIZE];
     const char *colour = r->verdict == FLR_VERDICT_PASS   ? flr_green(cli)
                          : r->verdict == FLR_VERDICT_FAIL ? flr_red(cli)
                                                           : flr_yellow(cli);
@@ -67,13 +66,11 @@ static void tell(flr_cli *cli, const report_values *values, const flr_report *r,
     if (!r->complete)
         flr_warn(cli, "%s was not ended properly; its last frames are missing", r->from.path);
     if (values->out)
-        flr_print_note(cli, "%s: %s\n", flr_safe(values->out, safe),
-                       flr_bytes_print(size[0], bytes));
+        flr_print_note(cli, "%s: %s\n", FLR_SAFE(values->out), FLR_BYTES_TEXT(size[0]));
     if (values->pdf)
-        flr_print_note(cli, "%s: %s\n", flr_safe(values->pdf, safe),
-                       flr_bytes_print(size[1], bytes));
+        flr_print_note(cli, "%s: %s\n", FLR_SAFE(values->pdf), FLR_BYTES_TEXT(size[1]));
     if (values->animation)
-        flr_print_note(cli, "%s: %zu pictures\n", flr_safe(values->animation, safe), drawn);
+        flr_print_note(cli, "%s: %zu pictures\n", FLR_SAFE(values->animation), drawn);
 }
 
 static json_t *report_json(const report_values *values, const flr_report *r, size_t size,
@@ -126,8 +123,7 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
 {
     const report_values *values = given;
     if (!values->out && !values->pdf && !values->animation)
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               "feeler report needs a page to write: add --out report.html (or "
+        return FLR_REFUSE(cli, "feeler report needs a page to write: add --out report.html (or "
                                "--pdf report.pdf, or --animation way.png)");
     flr_error error;
     flr_report r = {.clearance = values->clearance};

@@ -294,13 +294,12 @@ static void tell_offset(flr_cli *cli, const run_job *j, flr_target target)
     double angle = flr_vec3_length(flr_quat_to_rotation_vector(turn));
     const double voxel = j->stage->voxel > 0 ? j->stage->voxel : 2e-5; /* exact contact has none */
     if (way < 0.5 * voxel && angle < 0.01) return;
-    char safe[FLR_SAFE_SIZE];
     flr_warn(
         cli,
         "the hand's way begins %.4g mm and %.3g degrees from where \"%s\" stands, and holds it "
         "with that offset all along; let it begin at the part's pose to move the part itself "
         "along the way",
-        1e3 * way, angle / FLR_DEGREE, flr_safe(part->name, safe));
+        1e3 * way, angle / FLR_DEGREE, FLR_SAFE(part->name));
 }
 
 static flr_result make_hand(flr_cli *cli, const run_values *values, run_job *j, flr_error *error)

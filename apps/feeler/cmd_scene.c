@@ -50,16 +50,15 @@ static void tell_notes(flr_cli *cli, char *notes, json_t *list)
 
 static void tell(flr_cli *cli, const char *out, flr_scene_import_report *report)
 {
-    char safe[FLR_SAFE_SIZE], triangles[FLR_COUNT_TEXT_SIZE];
     json_t *facts = flr_json_object(), *notes = flr_json_array();
     tell_notes(cli, report->notes, notes);
-    flr_print_note(cli, "%s: %zu %s, %zu of them can be picked up", flr_safe(out, safe),
-                   report->parts, flr_noun(report->parts, "part", "parts"), report->moving);
+    flr_print_note(cli, "%s: %zu %s, %zu of them can be picked up", FLR_SAFE(out), report->parts,
+                   flr_noun(report->parts, "part", "parts"), report->moving);
     if (report->hidden) flr_print_note(cli, ", %zu hidden", report->hidden);
     flr_print_note(cli, "\n  %zu %s, %zu distinct %s with %s triangles, %s is up\n", report->groups,
                    flr_noun(report->groups, "group", "groups"), report->shapes,
-                   flr_noun(report->shapes, "shape", "shapes"),
-                   flr_count_print(report->triangles, triangles), flr_axis_choices[report->up]);
+                   flr_noun(report->shapes, "shape", "shapes"), FLR_COUNT_TEXT(report->triangles),
+                   flr_axis_choices[report->up]);
     flr_json_set(facts, "scene", flr_json_text(out));
     flr_json_set(facts, "parts", flr_json_count(report->parts));
     flr_json_set(facts, "moving", flr_json_count(report->moving));

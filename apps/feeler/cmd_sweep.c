@@ -340,12 +340,11 @@ static flr_result work_scene(flr_cli *cli, const sweep_values *values, const cha
 
 static void tell(flr_cli *cli, const sweep_values *values, const char *path, const sweep_job *j)
 {
-    char safe[FLR_SAFE_SIZE];
     const flr_sweep_report *r = &j->report;
     const flr_sweep_clash *c = &j->clash;
     flr_voxmap_info info = flr_voxmap_get_info(j->swept);
     json_t *document = flr_json_object(), *volume = flr_json_object();
-    flr_print(cli, "%s%s%s\n", flr_bold(cli), flr_safe(path, safe), flr_plain(cli));
+    flr_print(cli, "%s%s%s\n", flr_bold(cli), FLR_SAFE(path), flr_plain(cli));
     flr_json_set(document, "file", flr_json_text(path));
     flr_json_set(document, "out", values->out ? flr_json_text(values->out) : json_null());
     flr_json_set(document, "poses", flr_json_count(j->poses.count));
@@ -361,7 +360,7 @@ static void tell(flr_cli *cli, const sweep_values *values, const char *path, con
               flr_noun(r->places, "", "s"));
     flr_json_set(document, "seconds", flr_json_number(j->seconds));
     flr_print(cli, "  time        %.3g s\n", j->seconds);
-    if (values->out) flr_print(cli, "  file        %s\n", flr_safe(values->out, safe));
+    if (values->out) flr_print(cli, "  file        %s\n", FLR_SAFE(values->out));
     if (values->joints.volume) {
         json_t *mesh = flr_json_object();
         flr_json_set(mesh, "file", flr_json_text(values->joints.volume));
@@ -369,8 +368,7 @@ static void tell(flr_cli *cli, const sweep_values *values, const char *path, con
         flr_json_set(mesh, "error", flr_json_number(values->joints.tolerance));
         flr_json_set(document, "mesh", mesh);
         flr_print(cli, "  mesh        %s: %zu triangles, within %.4g mm of the swept volume\n",
-                  flr_safe(values->joints.volume, safe), j->triangles,
-                  1e3 * values->joints.tolerance);
+                  FLR_SAFE(values->joints.volume), j->triangles, 1e3 * values->joints.tolerance);
     }
     if (j->compared) {
         json_t *clash = flr_json_object(), *distance = flr_json_object();
@@ -430,8 +428,7 @@ static int check_arguments(flr_cli *cli, const sweep_values *values, const char 
         wrong = "feeler sweep takes the part as a mesh: voxels do not turn";
     else if (values->out && !flr_is_voxels(values->out))
         wrong = "--out: voxels are written as .flrvox; feeler convert makes a NanoVDB file of it";
-    return wrong ? flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT, "%s", wrong)
-                 : FLR_EXIT_OK;
+    return wrong ? FLR_REFUSE(cli, "%s", wrong) : FLR_EXIT_OK;
 }
 
 static int exit_of(flr_result result)
@@ -456,7 +453,7 @@ static int run_joints(flr_cli *cli, const sweep_values *values, const char *path
         wrong = "--joint needs no --voxel: joints are swept exactly";
     else if (values->joints.volume && !flr_swept_mesh_is_name(values->joints.volume))
         wrong = "--volume: the name of a mesh ends in .stl, .ply, .obj or .glb";
-    if (wrong) return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT, "%s", wrong);
+    if (wrong) return FLR_REFUSE(cli, "%s", wrong);
     return flr_sweep_joints(cli, path, &values->joints, &options);
 }
 

@@ -252,9 +252,7 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     path_check j = {.cli = cli, .values = given};
     const bool named = j.values->path != NULL;
     j.count = (size_t)(count - 1) + named;
-    if (!j.count)
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               "feeler verify needs a path: add --path NAME|FILE");
+    if (!j.count) return FLR_REFUSE(cli, "feeler verify needs a path: add --path NAME|FILE");
     j.paths = calloc(j.count, sizeof *j.paths);
     if (!j.paths) return flr_fail_saying(cli, FLR_EXIT_FAILED, FLR_NO_MEMORY, "out of memory");
     if (named) j.paths[0].name = j.values->path;

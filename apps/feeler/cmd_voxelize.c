@@ -90,12 +90,11 @@ static flr_result check_output(flr_cli *cli, const char *path, uint64_t bytes, f
     /* refused is what cannot fit, as when it is built slab by slab: the estimate is up to six times too much */
     bytes /= 6;
     if (bytes <= room) return FLR_OK;
-    char needed[FLR_COUNT_TEXT_SIZE], there[FLR_COUNT_TEXT_SIZE];
     return flr_fail(
         error, FLR_IO,
         "%s needs %s or more, and the disk has room for %s; make room, or take a larger "
         "--voxel",
-        path, flr_bytes_print(bytes, needed), flr_bytes_print(room, there));
+        path, FLR_BYTES_TEXT(bytes), FLR_BYTES_TEXT(room));
 }
 
 /* ---- the work ---- */
@@ -232,7 +231,6 @@ static void push_warning(void *context, const char *text)
 
 static void tell_rest(flr_cli *cli, const voxelize_values *values, const voxelize_job *j)
 {
-    char a[FLR_COUNT_TEXT_SIZE], safe[FLR_SAFE_SIZE];
     const flr_voxelize_report *r = &j->cache.voxelize;
     if (j->cache.found)
         flr_print(cli, "  time        %.3g s: read %.3g, opened from the cache %.3g, write %.3g\n",
@@ -243,9 +241,9 @@ static void tell_rest(flr_cli *cli, const voxelize_values *values, const voxeliz
                   "%.3g, shell %.3g, write %.3g\n",
                   j->total_seconds, j->read_seconds, r->seconds.features, r->seconds.scan,
                   r->seconds.fill, r->seconds.fields, r->seconds.shell, j->write_seconds);
-    flr_print(cli, "  peak        %s\n", flr_bytes_print(peak_bytes(), a));
-    if (j->cache.stored) flr_print(cli, "  cache       stored in %s\n", flr_safe(j->folder, safe));
-    if (values->out) flr_print(cli, "  file        %s\n", flr_safe(values->out, safe));
+    flr_print(cli, "  peak        %s\n", FLR_BYTES_TEXT(peak_bytes()));
+    if (j->cache.stored) flr_print(cli, "  cache       stored in %s\n", FLR_SAFE(j->folder));
+    if (values->out) flr_print(cli, "  file        %s\n", FLR_SAFE(values->out));
     each_warning(j, print_warning, cli);
 }
 
@@ -280,10 +278,9 @@ static json_t *leaks_json(const flr_leak_report *report)
 static json_t *cache_json(const voxelize_job *j)
 {
     if (!*j->folder) return json_null();
-    char key[FLR_HASH_TEXT_SIZE];
     json_t *cache = flr_json_object();
     flr_json_set(cache, "folder", flr_json_text(j->folder));
-    flr_json_set(cache, "key", flr_json_text(flr_hash_print(j->cache.key, key)));
+    flr_json_set(cache, "key", flr_json_text(FLR_HASH_TEXT(j->cache.key)));
     flr_json_set(cache, "found", json_boolean(j->cache.found));
     flr_json_set(cache, "stored", json_boolean(j->cache.stored));
     return cache;
@@ -292,13 +289,12 @@ static json_t *cache_json(const voxelize_job *j)
 /* The whole answer, as text or as JSON. */
 static void tell(flr_cli *cli, const voxelize_values *values, const voxelize_job *j)
 {
-    char safe[FLR_SAFE_SIZE];
     flr_voxmap_info info = flr_voxmap_get_info(j->voxmap);
     json_t *document = flr_json_object(), *warnings = flr_json_array();
     flr_json_set(document, "file", flr_json_text(j->path));
     flr_json_set(document, "out", values->out ? flr_json_text(values->out) : json_null());
     flr_json_set(document, "bytes", flr_json_count(info.stats.bytes));
-    flr_print(cli, "%s%s%s\n", flr_bold(cli), flr_safe(j->path, safe), flr_plain(cli));
+    flr_print(cli, "%s%s%s\n", flr_bold(cli), FLR_SAFE(j->path), flr_plain(cli));
     flr_info_voxmap(cli, &info, j->shell, document);
     tell_rest(cli, values, j);
     flr_json_set(document, "seconds", seconds_json(j));
@@ -323,34 +319,26 @@ static int exit_of_work(flr_result result)
 static int check_arguments(flr_cli *cli, const voxelize_values *values, const char *path)
 {
     if (!(values->voxel > 0))
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               "feeler voxelize needs the size of a voxel: add --voxel 1mm");
+        return FLR_REFUSE(cli, "feeler voxelize needs the size of a voxel: add --voxel 1mm");
     if (flr_is_scene(path))
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               "%s is a scene; feeler voxelize takes one mesh file", path);
+        return FLR_REFUSE(cli, "%s is a scene; feeler voxelize takes one mesh file", path);
     if (values->out && !flr_is_voxels(values->out))
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               "--out %s: voxels are written as .flrvox", values->out);
+        return FLR_REFUSE(cli, "--out %s: voxels are written as .flrvox", values->out);
     if (values->out && flr_same_file(path, values->out))
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               "--out %s would replace the input", values->out);
+        return FLR_REFUSE(cli, "--out %s would replace the input", values->out);
     if (values->no_shell && values->on_surface)
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               "--on-surface is about the points that --no-shell leaves out");
+        return FLR_REFUSE(cli, "--on-surface is about the points that --no-shell leaves out");
     flr_voxelize_def def = make_def(values);
     unsigned most = def.bits == 4 ? FLR_RANGE_MAX_4BIT : FLR_RANGE_MAX_8BIT;
     if (values->range && (def.bits == 2 || values->range > (int64_t)most))
         return def.bits == 2
-                   ? flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                                     "marks of 2 bits have no --range: they tell the free "
+                   ? FLR_REFUSE(cli, "marks of 2 bits have no --range: they tell the free "
                                      "neighbours of the surface only")
-                   : flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                                     "--range %lld: marks of %u bits hold distances to %u%s",
-                                     (long long)values->range, def.bits, most,
-                                     def.bits == 4 ? "; add --bits 8" : "");
+                   : FLR_REFUSE(cli, "--range %lld: marks of %u bits hold distances to %u%s",
+                                (long long)values->range, def.bits, most,
+                                def.bits == 4 ? "; add --bits 8" : "");
     if (values->layer >= 0 && def.bits != 2)
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               "--offset is for marks of 2 bits; with more, --force-layer of "
+        return FLR_REFUSE(cli, "--offset is for marks of 2 bits; with more, --force-layer of "
                                "feeler contacts and feeler run chooses the layer");
     return FLR_EXIT_OK;
 }

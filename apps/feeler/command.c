@@ -56,11 +56,8 @@ static int unknown_command(flr_cli *cli, const char *name)
     for (const flr_command *const *c = flr_commands; *c && count < FLR_WORDS_MAX; c++)
         names[count++] = (*c)->name;
     const char *near = flr_suggest(name, names, count);
-    if (near)
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               "no command \"%s\"; did you mean feeler %s?", name, near);
-    return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                           "no command \"%s\"; see feeler --help", name);
+    if (near) return FLR_REFUSE(cli, "no command \"%s\"; did you mean feeler %s?", name, near);
+    return FLR_REFUSE(cli, "no command \"%s\"; see feeler --help", name);
 }
 
 /* What the build and the tests ask for: man pages, completion, and all examples one per line. */
@@ -77,8 +74,7 @@ static int generate(flr_cli *cli, int argc, char **argv)
             for (const flr_example *e = (*c)->examples; e->line; e++) puts(e->line);
         return FLR_EXIT_OK;
     }
-    return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                           "--generate knows: man FOLDER, completion FOLDER, examples");
+    return FLR_REFUSE(cli, "--generate knows: man FOLDER, completion FOLDER, examples");
 }
 
 static int run_command(flr_cli *cli, const flr_command *command, int argc, char **argv)
@@ -132,10 +128,10 @@ int flr_command_main(flr_cli *cli, int argc, char **argv)
         bool help = flr_options_has_flag(argc, argv, "help") || !strcmp(first, "-h");
         if (version) return run_command(cli, &flr_cmd_version, 0, NULL);
         if (help) return run_command(cli, &flr_cmd_help, 0, NULL);
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               "unknown option %s before a command; write feeler COMMAND "
-                               "[options], and see feeler --help",
-                               first);
+        return FLR_REFUSE(cli,
+                          "unknown option %s before a command; write feeler COMMAND "
+                          "[options], and see feeler --help",
+                          first);
     }
     const flr_command *command = flr_command_find(first);
     if (!command) return unknown_command(cli, first);

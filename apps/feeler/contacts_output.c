@@ -151,10 +151,9 @@ static void print_poses(flr_cli *cli, const flr_contacts_job *j)
 
 static void print_summary(flr_cli *cli, const flr_contacts_job *j, const summary *s)
 {
-    char points[FLR_COUNT_TEXT_SIZE];
     flr_print(cli, "%zu pose%s of %s points: %zu in contact, %zu where surfaces may meet; ",
               j->poses.count, flr_noun(j->poses.count, "", "s"),
-              flr_count_print(j->moving->shell->total, points), s->touching, s->penetrating);
+              FLR_COUNT_TEXT(j->moving->shell->total), s->touching, s->penetrating);
     if (isfinite(s->upper))
         flr_print(cli, "least distance %.4g to %.4g mm; ", 1e3 * s->lower, 1e3 * s->upper);
     else if (isfinite(s->lower))

@@ -201,13 +201,12 @@ int flr_convert_csv(flr_cli *cli, const char *from, const char *to)
     if (result != FLR_OK)
         return flr_fail_with(cli, read ? flr_exit_of_input(result) : FLR_EXIT_FAILED, &error);
 
-    char safe[FLR_SAFE_SIZE], bytes[FLR_COUNT_TEXT_SIZE];
     flr_path_info file = {0};
     flr_path_look(cli->env, to, &file, NULL);
     if (damaged) flr_warn(cli, "%s", lost.message);
     if (!complete) flr_warn(cli, "%s was not ended properly; its last frames are missing", from);
-    flr_print_note(cli, "%s: %llu %s, %s\n", flr_safe(to, safe), (unsigned long long)t.lines,
-                   flr_noun(t.lines, "frame", "frames"), flr_bytes_print(file.size, bytes));
+    flr_print_note(cli, "%s: %llu %s, %s\n", FLR_SAFE(to), (unsigned long long)t.lines,
+                   flr_noun(t.lines, "frame", "frames"), FLR_BYTES_TEXT(file.size));
     json_t *document = flr_json_object(), *files = flr_json_array(), *entry = flr_json_object();
     flr_json_set(entry, "file", flr_json_text(to));
     flr_json_set(entry, "bytes", flr_json_count(file.size));

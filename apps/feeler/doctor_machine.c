@@ -122,8 +122,7 @@ void flr_doctor_simd(flr_doctor *doctor, flr_env *env)
 
 void flr_doctor_memory(flr_doctor *doctor, flr_env *env)
 {
-    char text[64], total_text[FLR_COUNT_TEXT_SIZE], free_text[FLR_COUNT_TEXT_SIZE], value[200];
-    char machine_text[FLR_COUNT_TEXT_SIZE];
+    char text[64], value[200];
     // a container or a service may be allowed less than the machine has
     flr_memory memory = flr_memory_look(env);
     uint64_t total = memory.limit;
@@ -135,11 +134,10 @@ void flr_doctor_memory(flr_doctor *doctor, flr_env *env)
     if (memory.limit < memory.machine)
         snprintf(value, sizeof value,
                  "a control group allows %s of the machine's %s, %s of it available",
-                 flr_bytes_print(total, total_text), flr_bytes_print(memory.machine, machine_text),
-                 flr_bytes_print(available, free_text));
+                 FLR_BYTES_TEXT(total), FLR_BYTES_TEXT(memory.machine), FLR_BYTES_TEXT(available));
     else
-        snprintf(value, sizeof value, "%s, %s of it available", flr_bytes_print(total, total_text),
-                 flr_bytes_print(available, free_text));
+        snprintf(value, sizeof value, "%s, %s of it available", FLR_BYTES_TEXT(total),
+                 FLR_BYTES_TEXT(available));
     json_t *numbers = flr_json_object();
     flr_json_set(numbers, "total_bytes", flr_json_count(total));
     flr_json_set(numbers, "machine_bytes", flr_json_count(memory.machine));

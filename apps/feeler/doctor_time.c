@@ -57,12 +57,12 @@ void flr_doctor_locked(flr_doctor *doctor, flr_env *env)
 
     struct rlimit limit = {0, 0};
     getrlimit(RLIMIT_MEMLOCK, &limit);
-    char value[128], bytes[FLR_COUNT_TEXT_SIZE];
+    char value[128];
     if (fine)
         snprintf(value, sizeof value, "memory can be kept from being swapped out (64 MiB tried)");
     else
         snprintf(value, sizeof value, "only %s of memory can be kept from being swapped out",
-                 flr_bytes_print(limit.rlim_cur, bytes));
+                 FLR_BYTES_TEXT(limit.rlim_cur));
     json_t *numbers = flr_json_object();
     flr_json_set(numbers, "limit_bytes",
                  limit.rlim_cur == RLIM_INFINITY ? json_null()

@@ -30,11 +30,10 @@ flr_mesh_options flr_input_mesh_options(const flr_input *input, double voxel)
 const char *flr_left_out_print(const flr_mesh_report *report, char text[FLR_LEFT_OUT_TEXT_SIZE])
 {
     uint64_t count = report->dropped_nonfinite + report->dropped_malformed;
-    char number[FLR_COUNT_TEXT_SIZE];
     text[0] = 0;
     if (count && report->first_trouble[0])
         snprintf(text, FLR_LEFT_OUT_TEXT_SIZE, "%s triangle%s left out; the first: %s",
-                 flr_count_print(count, number), flr_noun(count, "", "s"), report->first_trouble);
+                 FLR_COUNT_TEXT(count), flr_noun(count, "", "s"), report->first_trouble);
     else if (report->first_trouble[0])
         snprintf(text, FLR_LEFT_OUT_TEXT_SIZE, "something left out: %s", report->first_trouble);
     return text;

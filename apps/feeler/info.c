@@ -43,16 +43,14 @@ static const char *place_print(flr_vec3 p, char text[POINT_TEXT_SIZE])
 
 static void tell_format(flr_cli *cli, const flr_mesh_report *report, json_t *object)
 {
-    char bytes[FLR_COUNT_TEXT_SIZE], number[FLR_NUMBER_TEXT_SIZE];
     const char *unit = flr_unit_name(report->unit);
-    flr_print(cli, "  format      %s, %s%s\n", report->format_name,
-              flr_bytes_print(report->bytes, bytes),
+    flr_print(cli, "  format      %s, %s%s\n", report->format_name, FLR_BYTES_TEXT(report->bytes),
               report->format == FLR_FORMAT_FOREIGN ? ", read by feeler-import" : "");
     if (unit)
         flr_print(cli, "  unit        %s%s\n", unit,
                   report->unit_from_file ? " (the file says so)" : "");
     else
-        flr_print(cli, "  unit        %s m%s\n", flr_number_print(report->unit, number),
+        flr_print(cli, "  unit        %s m%s\n", FLR_NUMBER_TEXT(report->unit),
                   report->unit_from_file ? " (the file says so)" : "");
     flr_json_set(object, "format", flr_json_text(report->format_name));
     flr_json_set(object, "bytes", flr_json_count(report->bytes));
@@ -63,23 +61,21 @@ static void tell_format(flr_cli *cli, const flr_mesh_report *report, json_t *obj
 static void tell_counts(flr_cli *cli, const flr_mesh *mesh, const flr_mesh_report *report,
                         json_t *object)
 {
-    char triangles[FLR_COUNT_TEXT_SIZE], vertices[FLR_COUNT_TEXT_SIZE];
-    char extent[FLR_EXTENT_TEXT_SIZE], low[POINT_TEXT_SIZE], high[POINT_TEXT_SIZE];
+    char low[POINT_TEXT_SIZE], high[POINT_TEXT_SIZE];
     flr_vec3 size = flr_box3_size(mesh->bounds);
-    flr_print(cli, "  triangles   %s\n", flr_count_print(mesh->triangle_count, triangles));
+    flr_print(cli, "  triangles   %s\n", FLR_COUNT_TEXT(mesh->triangle_count));
     flr_print(cli, "  vertices    %s after welding, %s in the file\n",
-              flr_count_print(mesh->vertex_count, vertices),
-              flr_count_print(report->vertices_in_file, triangles));
+              FLR_COUNT_TEXT(mesh->vertex_count), FLR_COUNT_TEXT(report->vertices_in_file));
     if (report->polygons_split)
         flr_print(cli, "  polygons    %s had more than three corners and were cut\n",
-                  flr_count_print(report->polygons_split, triangles));
+                  FLR_COUNT_TEXT(report->polygons_split));
     if (report->lines_dropped)
         flr_print(cli, "  lines       %s points and lines without a surface were left out\n",
-                  flr_count_print(report->lines_dropped, triangles));
+                  FLR_COUNT_TEXT(report->lines_dropped));
     if (report->ignored_bytes)
         flr_print(cli, "  ignored     %s after the last facet\n",
-                  flr_bytes_print(report->ignored_bytes, triangles));
-    flr_print(cli, "  size        %s\n", flr_extent_print(size, extent));
+                  FLR_BYTES_TEXT(report->ignored_bytes));
+    flr_print(cli, "  size        %s\n", FLR_EXTENT_TEXT(size));
     double scale = fmax(largest_of(mesh->bounds.low), largest_of(mesh->bounds.high));
     double unit = length_unit(scale);
     flr_print(cli, "  bounds      %s to %s %s\n", point_print(mesh->bounds.low, scale, unit, low),
@@ -101,8 +97,7 @@ static void tell_counts(flr_cli *cli, const flr_mesh *mesh, const flr_mesh_repor
 static void tell_components(flr_cli *cli, const flr_adjacency *adjacency, json_t *object)
 {
     bool closed = flr_adjacency_is_closed(adjacency);
-    char count[FLR_COUNT_TEXT_SIZE];
-    flr_print(cli, "  components      %s, %s\n", flr_count_print(adjacency->component_count, count),
+    flr_print(cli, "  components      %s, %s\n", FLR_COUNT_TEXT(adjacency->component_count),
               closed ? "closed" : "not closed (feeler check says more)");
     flr_json_set(object, "components", flr_json_count(adjacency->component_count));
     flr_json_set(object, "closed", json_boolean(closed));
@@ -149,8 +144,7 @@ static void tell_mass(flr_cli *cli, const flr_mesh *mesh, const flr_adjacency *a
     flr_error error;
     char text[POINT_TEXT_SIZE];
     if (flr_mass_compute(mesh, adjacency, density, &mass, &error) != FLR_OK) {
-        char safe[FLR_SAFE_SIZE];
-        flr_print(cli, "  mass        none: %s\n", flr_safe(error.message, safe));
+        flr_print(cli, "  mass        none: %s\n", FLR_SAFE(error.message));
         flr_json_set(object, "area", flr_json_number(0));
         flr_json_set(object, "volume", json_null());
         flr_json_set(object, "mass", json_null());
@@ -190,14 +184,11 @@ static flr_result tell_features(flr_cli *cli, const flr_mesh *mesh, const flr_ad
     flr_features *features;
     flr_result result = flr_features_create(mesh, adjacency, voxel, &features, error);
     if (result != FLR_OK) return result;
-    char size[FLR_SIZE_TEXT_SIZE], polygons[FLR_COUNT_TEXT_SIZE], edges[FLR_COUNT_TEXT_SIZE];
-    char vertices[FLR_COUNT_TEXT_SIZE];
     flr_print(cli, "%s%s polygon%s, %s edge%s, %s %s at a voxel of %s\n", indent,
-              flr_count_print(features->polygon_count, polygons),
-              flr_noun(features->polygon_count, "", "s"),
-              flr_count_print(features->edge_count, edges), flr_noun(features->edge_count, "", "s"),
-              flr_count_print(features->vertex_count, vertices),
-              flr_noun(features->vertex_count, "vertex", "vertices"), flr_size_print(voxel, size));
+              FLR_COUNT_TEXT(features->polygon_count), flr_noun(features->polygon_count, "", "s"),
+              FLR_COUNT_TEXT(features->edge_count), flr_noun(features->edge_count, "", "s"),
+              FLR_COUNT_TEXT(features->vertex_count),
+              flr_noun(features->vertex_count, "vertex", "vertices"), FLR_SIZE_TEXT(voxel));
     json_t *entry = flr_json_object();
     flr_json_set(entry, "voxel", flr_json_number(voxel));
     flr_json_set(entry, "polygons", flr_json_count(features->polygon_count));
@@ -212,7 +203,7 @@ static flr_result tell_features(flr_cli *cli, const flr_mesh *mesh, const flr_ad
 static void tell_groups(flr_cli *cli, const flr_mesh *mesh, json_t *object)
 {
     enum { SHOWN = 12 };
-    char safe[FLR_SAFE_SIZE], count[FLR_COUNT_TEXT_SIZE], place[POINT_TEXT_SIZE];
+    char place[POINT_TEXT_SIZE];
     json_t *groups = flr_json_array();
     bool named = mesh->group_count > 1 || *flr_mesh_group_name(mesh, 0);
     if (named) flr_print(cli, "  groups      %u\n", mesh->group_count);
@@ -221,9 +212,8 @@ static void tell_groups(flr_cli *cli, const flr_mesh *mesh, json_t *object)
         const char *name = flr_mesh_group_name(mesh, g);
         bool moved = !flr_vec3_equal(group->T_mesh_group.p, flr_vec3_zero());
         if (named && (g < SHOWN || cli->verbose))
-            flr_print(cli, "    %-24s %9s triangles%s%s\n",
-                      *name ? flr_safe(name, safe) : "(no name)",
-                      flr_count_print(group->triangle_count, count), moved ? "  at " : "",
+            flr_print(cli, "    %-24s %9s triangles%s%s\n", *name ? FLR_SAFE(name) : "(no name)",
+                      FLR_COUNT_TEXT(group->triangle_count), moved ? "  at " : "",
                       moved ? place_print(group->T_mesh_group.p, place) : "");
         json_t *entry = flr_json_object();
         flr_json_set(entry, "name", flr_json_text(name));
@@ -245,8 +235,7 @@ flr_result flr_info_mesh(flr_cli *cli, const char *path, const flr_mesh *mesh,
     flr_result result = flr_adjacency_create(mesh, &adjacency, error);
     if (result != FLR_OK) return result;
 
-    char safe[FLR_SAFE_SIZE];
-    flr_print(cli, "%s%s%s\n", flr_bold(cli), flr_safe(path, safe), flr_plain(cli));
+    flr_print(cli, "%s%s%s\n", flr_bold(cli), FLR_SAFE(path), flr_plain(cli));
     json_t *facts = flr_json_object();
     flr_json_set(facts, "file", flr_json_text(path));
     flr_json_set(facts, "kind", flr_json_text("mesh"));
@@ -316,12 +305,10 @@ static json_t *part_json(const flr_scene *scene, const flr_scene_part *part, con
 static void tell_part(flr_cli *cli, const flr_scene *scene, const flr_scene_part *part,
                       const flr_mesh *mesh)
 {
-    char safe[FLR_SAFE_SIZE], count[FLR_COUNT_TEXT_SIZE], extent[FLR_EXTENT_TEXT_SIZE],
-        place[POINT_TEXT_SIZE];
+    char place[POINT_TEXT_SIZE];
     double angle = flr_quat_angle(part->T_world_part.q, flr_pose_identity().q);
-    flr_print(cli, "    %-16s %9s triangles  %-28s %s  at %s", flr_safe(part->name, safe),
-              flr_count_print(mesh->triangle_count, count),
-              flr_extent_print(flr_box3_size(mesh->bounds), extent),
+    flr_print(cli, "    %-16s %9s triangles  %-28s %s  at %s", FLR_SAFE(part->name),
+              FLR_COUNT_TEXT(mesh->triangle_count), FLR_EXTENT_TEXT(flr_box3_size(mesh->bounds)),
               part->moving ? "moves " : "static", place_print(part->T_world_part.p, place));
     if (angle > 1e-9) flr_print(cli, ", turned by %.4g degrees", angle * 180 / FLR_PI);
     if (part->moving) {
@@ -355,8 +342,7 @@ static void tell_paths(flr_cli *cli, const flr_scene *scene, json_t *object)
     if (scene->path_count) flr_print(cli, "  paths       %zu\n", scene->path_count);
     for (size_t i = 0; i < scene->path_count; i++) {
         const flr_scene_path *path = &scene->paths[i];
-        char name[FLR_SAFE_SIZE], part[FLR_SAFE_SIZE];
-        flr_print(cli, "    %-16s of %s\n", flr_safe(path->name, name), flr_safe(path->part, part));
+        flr_print(cli, "    %-16s of %s\n", FLR_SAFE(path->name), FLR_SAFE(path->part));
         json_t *entry = flr_json_object();
         flr_json_set(entry, "name", flr_json_text(path->name));
         flr_json_set(entry, "part", flr_json_text(path->part));
@@ -389,19 +375,19 @@ static json_t *limits_json(const flr_joint_axis *axis)
 static void tell_links(flr_cli *cli, const flr_scene *scene, json_t *object)
 {
     json_t *rigid = flr_json_array(), *joints = flr_json_array();
-    char name[FLR_SAFE_SIZE], a[FLR_SAFE_SIZE], b[FLR_SAFE_SIZE], turn[64], slide[64];
+    char turn[64], slide[64];
     for (size_t i = 0; i < scene->group_count; i++) {
         if (!scene->groups[i].rigid) continue;
         flr_print(cli, "  rigid       %s: its parts move as one\n",
-                  flr_safe(scene->groups[i].name, name));
+                  FLR_SAFE(scene->groups[i].name));
         flr_json_push(rigid, flr_json_text(scene->groups[i].name));
     }
     if (scene->joint_count) flr_print(cli, "  joints      %zu\n", scene->joint_count);
     for (size_t i = 0; i < scene->joint_count; i++) {
         const flr_scene_joint *j = &scene->joints[i];
-        flr_print(cli, "    %-16s %s, %s on %s%s%s\n", flr_safe(j->name, name),
-                  flr_joint_kind_name(j->joint.kind), flr_safe(j->b, b),
-                  j->a ? flr_safe(j->a, a) : "the world",
+        flr_print(cli, "    %-16s %s, %s on %s%s%s\n", FLR_SAFE(j->name),
+                  flr_joint_kind_name(j->joint.kind), FLR_SAFE(j->b),
+                  j->a ? FLR_SAFE(j->a) : "the world",
                   print_limits(&j->joint.turn, 1 / FLR_DEGREE, "deg", turn, sizeof turn),
                   print_limits(&j->joint.slide, 1e3, "mm", slide, sizeof slide));
         json_t *entry = flr_json_object();
@@ -420,16 +406,14 @@ static void tell_links(flr_cli *cli, const flr_scene *scene, json_t *object)
 flr_result flr_info_scene(flr_cli *cli, const flr_scene *scene, flr_mesh *const *meshes,
                           const flr_info_options *options, json_t **object, flr_error *error)
 {
-    char safe[FLR_SAFE_SIZE], size[FLR_SIZE_TEXT_SIZE], count[FLR_COUNT_TEXT_SIZE];
     uint64_t triangles = 0;
     for (size_t i = 0; i < scene->part_count; i++) triangles += meshes[i]->triangle_count;
 
-    flr_print(cli, "%s%s%s\n", flr_bold(cli), flr_safe(scene->path, safe), flr_plain(cli));
-    flr_print(cli, "  scene       %s\n", flr_safe(scene->name, safe));
-    if (scene->description)
-        flr_print(cli, "  about       %s\n", flr_safe(scene->description, safe));
-    if (scene->voxel > 0) flr_print(cli, "  voxel       %s\n", flr_size_print(scene->voxel, size));
-    flr_print(cli, "  triangles   %s\n", flr_count_print(triangles, count));
+    flr_print(cli, "%s%s%s\n", flr_bold(cli), FLR_SAFE(scene->path), flr_plain(cli));
+    flr_print(cli, "  scene       %s\n", FLR_SAFE(scene->name));
+    if (scene->description) flr_print(cli, "  about       %s\n", FLR_SAFE(scene->description));
+    if (scene->voxel > 0) flr_print(cli, "  voxel       %s\n", FLR_SIZE_TEXT(scene->voxel));
+    flr_print(cli, "  triangles   %s\n", FLR_COUNT_TEXT(triangles));
     flr_print(cli, "  parts       %zu\n", scene->part_count);
 
     json_t *facts = flr_json_object();

@@ -58,12 +58,10 @@ static flr_result tell_fits(flr_cli *cli, const flr_part_list *parts, json_t *fa
                             flr_error *error)
 {
     fit_sum sum = {0};
-    char bytes[FLR_COUNT_TEXT_SIZE];
     flr_result result = sum_fits(cli, parts, &sum, error);
     flr_progress_end(cli);
     if (result != FLR_OK) return result;
-    flr_print(cli, "  geometry    %s for exact contact, %s in %.3g s\n",
-              flr_bytes_print(sum.bytes, bytes),
+    flr_print(cli, "  geometry    %s for exact contact, %s in %.3g s\n", FLR_BYTES_TEXT(sum.bytes),
               sum.found == sum.parts ? "read from the cache" : "built", sum.seconds);
     json_t *o = flr_json_object();
     flr_json_set(o, "bytes", flr_json_count(sum.bytes));
@@ -91,11 +89,11 @@ static json_t *gap_json(const flr_part_list *parts, const flr_gap *g)
 
 static void tell_gap(flr_cli *cli, const flr_part_list *parts, const flr_gap *g, double tolerated)
 {
-    char a[FLR_SAFE_SIZE], b[FLR_SAFE_SIZE], text[FLR_GAP_TEXT_SIZE];
-    flr_print(cli, "    %s and %s: %s at %.4g %.4g %.4g mm%s\n",
-              flr_safe(parts->list[g->a].name, a), flr_safe(parts->list[g->b].name, b),
-              flr_gap_print(g->distance, g->error, text), 1e3 * g->from.x, 1e3 * g->from.y,
-              1e3 * g->from.z, -g->distance > tolerated ? ", deeper than is tolerated" : "");
+    char text[FLR_GAP_TEXT_SIZE];
+    flr_print(cli, "    %s and %s: %s at %.4g %.4g %.4g mm%s\n", FLR_SAFE(parts->list[g->a].name),
+              FLR_SAFE(parts->list[g->b].name), flr_gap_print(g->distance, g->error, text),
+              1e3 * g->from.x, 1e3 * g->from.y, 1e3 * g->from.z,
+              -g->distance > tolerated ? ", deeper than is tolerated" : "");
 }
 
 /* Leaves out pairs that never touch: parts of a rigid group, and parts that a joint ties. */

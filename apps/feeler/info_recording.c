@@ -7,9 +7,8 @@
 static void tell_text(flr_cli *cli, const flr_recording *recording, const char *name,
                       const char *key, json_t *object)
 {
-    char safe[FLR_SAFE_SIZE];
     const char *text = flr_recording_text(recording, key);
-    if (text) flr_print(cli, "  %-11s %s\n", name, flr_safe(text, safe));
+    if (text) flr_print(cli, "  %-11s %s\n", name, FLR_SAFE(text));
     flr_json_set(object, name, text ? flr_json_text(text) : json_null());
 }
 
@@ -36,14 +35,13 @@ flr_result flr_info_recording(flr_cli *cli, const char *path, json_t **object, f
     flr_error lost;
     bool damaged = flr_recording_damaged(recording, &lost);
     if (damaged) flr_warn(cli, "%s", lost.message);
-    char safe[FLR_SAFE_SIZE], bytes[FLR_COUNT_TEXT_SIZE];
     flr_path_info file = {0};
     flr_path_look(cli->env, path, &file, NULL);
     json_t *o = flr_json_object();
     flr_json_set(o, "file", flr_json_text(path));
     flr_json_set(o, "kind", flr_json_text("recording"));
-    flr_print(cli, "%s%s%s\n", flr_bold(cli), flr_safe(path, safe), flr_plain(cli));
-    flr_print(cli, "  format      recording (MCAP), %s%s\n", flr_bytes_print(file.size, bytes),
+    flr_print(cli, "%s%s%s\n", flr_bold(cli), FLR_SAFE(path), flr_plain(cli));
+    flr_print(cli, "  format      recording (MCAP), %s%s\n", FLR_BYTES_TEXT(file.size),
               complete ? "" : "; not ended properly: its writer died");
     flr_print(cli, "  frames      %llu in %.4g s, contact in %llu\n", (unsigned long long)frames,
               (double)(last - first) * 1e-9, (unsigned long long)contact);

@@ -33,7 +33,6 @@ static json_t *node_json(const flr_assembly_node *node)
 void flr_info_tree(flr_cli *cli, const flr_assembly *a, json_t *object)
 {
     enum { NODES_SHOWN = 40 };
-    char safe[FLR_SAFE_SIZE];
     json_t *nodes = flr_json_array(), *notes = flr_json_array();
     bool tree = a->node_count > 1;
     if (tree)
@@ -45,7 +44,7 @@ void flr_info_tree(flr_cli *cli, const flr_assembly *a, json_t *object)
         const flr_assembly_node *node = &a->nodes[i];
         if (tree && (i < NODES_SHOWN || cli->verbose)) {
             flr_print(cli, "    %*s%s", 2 * depth_of(a, i), "",
-                      *node->name ? flr_safe(node->name, safe) : "(no name)");
+                      *node->name ? FLR_SAFE(node->name) : "(no name)");
             if (node->colour != FLR_ASSEMBLY_NONE) flr_print(cli, "  #%06x", node->colour);
             flr_print(cli, "%s\n", node->hidden ? "  hidden" : "");
         }

@@ -21,16 +21,14 @@ static const char *kind_name(uint32_t kind)
 static void tell_sections(flr_cli *cli, const flr_voxmap *voxmap, json_t *object)
 {
     flr_voxfile_info file;
-    char bytes[FLR_COUNT_TEXT_SIZE];
     if (!flr_voxfile_get_info(voxmap, &file)) return;
     flr_print(cli, "  format      feeler voxels, version %u, %s, all checksums right\n",
-              file.version, flr_bytes_print(file.size, bytes));
+              file.version, FLR_BYTES_TEXT(file.size));
     flr_print(cli, "  sections   ");
     json_t *sections = flr_json_array();
     for (uint32_t i = 0; i < file.section_count; i++) {
         const flr_voxfile_section *s = &file.sections[i];
-        flr_print(cli, "%s %s %s", i ? "," : "", kind_name(s->kind),
-                  flr_bytes_print(s->size, bytes));
+        flr_print(cli, "%s %s %s", i ? "," : "", kind_name(s->kind), FLR_BYTES_TEXT(s->size));
         json_t *section = flr_json_object();
         flr_json_set(section, "kind", flr_json_text(kind_name(s->kind)));
         flr_json_set(section, "offset", flr_json_count(s->offset));
@@ -45,18 +43,16 @@ static void tell_sections(flr_cli *cli, const flr_voxmap *voxmap, json_t *object
 
 static void tell_parameters(flr_cli *cli, const flr_voxmap_info *info, json_t *object)
 {
-    char size[FLR_SIZE_TEXT_SIZE], hash[FLR_HASH_TEXT_SIZE];
     flr_print(cli, "  voxel       %s, %u bits, field to %u voxel%s%s%s\n",
-              flr_size_print(info->voxel, size), info->bits, info->range,
-              flr_noun(info->range, "", "s"), info->features ? "" : ", surface only",
-              info->hollow ? ", hollow" : "");
+              FLR_SIZE_TEXT(info->voxel), info->bits, info->range, flr_noun(info->range, "", "s"),
+              info->features ? "" : ", surface only", info->hollow ? ", hollow" : "");
     flr_print(cli, "  grid        %llu x %llu x %llu voxels\n", (unsigned long long)info->size[0],
               (unsigned long long)info->size[1], (unsigned long long)info->size[2]);
     json_t *grid = flr_json_array(), *pose = flr_json_object();
     for (int axis = 0; axis < 3; axis++) flr_json_push(grid, flr_json_count(info->size[axis]));
     flr_json_set(pose, "position", flr_json_vec3(info->T_voxmap_mesh.p));
     flr_json_set(pose, "orientation", flr_json_quat(info->T_voxmap_mesh.q));
-    flr_json_set(object, "mesh_hash", flr_json_text(flr_hash_print(info->mesh_hash, hash)));
+    flr_json_set(object, "mesh_hash", flr_json_text(FLR_HASH_TEXT(info->mesh_hash)));
     flr_json_set(object, "mesh_pose", pose);
     flr_json_set(object, "voxel_size", flr_json_number(info->voxel));
     flr_json_set(object, "bits", flr_json_count(info->bits));
@@ -70,26 +66,25 @@ static void tell_parameters(flr_cli *cli, const flr_voxmap_info *info, json_t *o
 
 static void tell_counts(flr_cli *cli, const flr_voxmap_info *info, json_t *object)
 {
-    char a[FLR_COUNT_TEXT_SIZE], b[FLR_COUNT_TEXT_SIZE];
     const flr_voxmap_stats *stats = &info->stats;
-    flr_print(cli, "  triangles   %s", flr_count_print(stats->triangles, a));
+    flr_print(cli, "  triangles   %s", FLR_COUNT_TEXT(stats->triangles));
     if (info->features)
-        flr_print(cli, ", merged to %s polygon%s", flr_count_print(stats->polygons, a),
+        flr_print(cli, ", merged to %s polygon%s", FLR_COUNT_TEXT(stats->polygons),
                   flr_noun(stats->polygons, "", "s"));
-    flr_print(cli, "\n  surface     %s voxels", flr_count_print(stats->surface_voxels, a));
+    flr_print(cli, "\n  surface     %s voxels", FLR_COUNT_TEXT(stats->surface_voxels));
     if (info->features)
-        flr_print(cli, ", %s of them on edges, %s at vertices",
-                  flr_count_print(stats->edge_voxels, a), flr_count_print(stats->vertex_voxels, b));
-    flr_print(cli, "\n  interior    %s voxels\n", flr_count_print(stats->interior_voxels, a));
+        flr_print(cli, ", %s of them on edges, %s at vertices", FLR_COUNT_TEXT(stats->edge_voxels),
+                  FLR_COUNT_TEXT(stats->vertex_voxels));
+    flr_print(cli, "\n  interior    %s voxels\n", FLR_COUNT_TEXT(stats->interior_voxels));
     flr_print(cli, "  field       %s free voxels with a distance\n",
-              flr_count_print(stats->field_voxels, a));
+              FLR_COUNT_TEXT(stats->field_voxels));
     flr_print(cli, "  chunks      %s in %s hyperchunk%s\n",
-              flr_count_print(stats->chunks[FLR_FIELD_SURFACE], a),
-              flr_count_print(stats->hyperchunks, b), flr_noun(stats->hyperchunks, "", "s"));
+              FLR_COUNT_TEXT(stats->chunks[FLR_FIELD_SURFACE]), FLR_COUNT_TEXT(stats->hyperchunks),
+              flr_noun(stats->hyperchunks, "", "s"));
     double share = (double)stats->bytes / (double)(stats->surface_voxels + !stats->surface_voxels) /
                    (info->features ? FLR_FIELD_COUNT : 1);
     flr_print(cli, "  memory      %s, %.3g bytes per surface voxel%s\n",
-              flr_bytes_print(stats->bytes, a), share, info->features ? " and field" : "");
+              FLR_BYTES_TEXT(stats->bytes), share, info->features ? " and field" : "");
     flr_json_set(object, "bytes_per_voxel_and_field", flr_json_number(share));
     flr_json_set(object, "triangles", flr_json_count(stats->triangles));
     flr_json_set(object, "polygons",
@@ -135,7 +130,6 @@ void flr_info_voxmap(flr_cli *cli, const flr_voxmap_info *info, const flr_shell 
 
 flr_result flr_info_voxels(flr_cli *cli, const char *path, json_t **object, flr_error *error)
 {
-    char safe[FLR_SAFE_SIZE], hash[FLR_HASH_TEXT_SIZE];
     flr_voxmap *voxmap;
     flr_shell *shell;
     flr_result result =
@@ -145,9 +139,9 @@ flr_result flr_info_voxels(flr_cli *cli, const char *path, json_t **object, flr_
     *object = flr_json_object();
     flr_json_set(*object, "file", flr_json_text(path));
     flr_json_set(*object, "kind", flr_json_text("voxels"));
-    flr_print(cli, "%s%s%s\n", flr_bold(cli), flr_safe(path, safe), flr_plain(cli));
+    flr_print(cli, "%s%s%s\n", flr_bold(cli), FLR_SAFE(path), flr_plain(cli));
     tell_sections(cli, voxmap, *object);
-    flr_print(cli, "  mesh        %s\n", flr_hash_print(info.mesh_hash, hash));
+    flr_print(cli, "  mesh        %s\n", FLR_HASH_TEXT(info.mesh_hash));
     flr_info_voxmap(cli, &info, shell, *object);
     flr_shell_destroy(shell);
     flr_voxmap_destroy(voxmap);

@@ -170,7 +170,6 @@ static void put_object(json_t *object, int depth)
 
 static void put_value(json_t *value, int depth)
 {
-    char number[FLR_NUMBER_TEXT_SIZE];
     switch (json_typeof(value)) {
     case JSON_OBJECT:
         put_object(value, depth);
@@ -185,7 +184,7 @@ static void put_value(json_t *value, int depth)
         printf("%" JSON_INTEGER_FORMAT, json_integer_value(value));
         break;
     case JSON_REAL:
-        fputs(flr_number_print(json_real_value(value), number), stdout);
+        fputs(FLR_NUMBER_TEXT(json_real_value(value)), stdout);
         break;
     case JSON_TRUE:
         fputs("true", stdout);

@@ -230,15 +230,13 @@ static bool push_text(flr_mcp_call *call, char *text)
 static char *format_value(const flr_option *o, const json_t *value)
 {
     char *text = NULL;
-    char number[FLR_NUMBER_TEXT_SIZE];
     int made = -1;
     if (json_is_string(value))
         made = asprintf(&text, "--%s=%s", o->name, json_string_value(value));
     else if (json_is_integer(value))
         made = asprintf(&text, "--%s=%" JSON_INTEGER_FORMAT, o->name, json_integer_value(value));
     else
-        made =
-            asprintf(&text, "--%s=%s", o->name, flr_number_print(json_real_value(value), number));
+        made = asprintf(&text, "--%s=%s", o->name, FLR_NUMBER_TEXT(json_real_value(value)));
     return made < 0 ? NULL : text;
 }
 

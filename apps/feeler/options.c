@@ -134,13 +134,12 @@ static flr_result set_size(const flr_option *option, const char *text, double *v
     double metres;
     if (flr_size_parse(text, 0, &metres, &why) != FLR_OK)
         return flr_fail(error, FLR_BAD_ARGUMENT, "--%s: %s", option->name, why.message);
-    char limit[FLR_SIZE_TEXT_SIZE];
     if (metres < option->min)
         return flr_fail(error, FLR_BAD_ARGUMENT, "--%s must be at least %s, not %s", option->name,
-                        option->min > 0 ? flr_size_print(option->min, limit) : "0", text);
+                        option->min > 0 ? FLR_SIZE_TEXT(option->min) : "0", text);
     if (option->max > 0 && metres > option->max)
         return flr_fail(error, FLR_BAD_ARGUMENT, "--%s must be at most %s, not %s", option->name,
-                        flr_size_print(option->max, limit), text);
+                        FLR_SIZE_TEXT(option->max), text);
     *value = metres;
     return FLR_OK;
 }

@@ -75,12 +75,12 @@ void flr_put_wrapped(const char *text, int column, int width)
 void flr_print_wrapped(flr_cli *cli, int column, const char *format, ...)
 {
     if (cli->json) return;
-    char text[FLR_SAFE_SIZE], safe[FLR_SAFE_SIZE];
+    char text[FLR_SAFE_SIZE];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    flr_put_wrapped(flr_safe(text, safe), column, cli->columns ? cli->columns : 2 * FLR_SAFE_SIZE);
+    flr_put_wrapped(FLR_SAFE(text), column, cli->columns ? cli->columns : 2 * FLR_SAFE_SIZE);
 }
 
 const char *flr_bytes_print(uint64_t bytes, char text[FLR_COUNT_TEXT_SIZE])
@@ -112,11 +112,10 @@ const char *flr_plain(const flr_cli *cli) { return cli->colour_out ? "\033[0m" :
 
 static void say(flr_cli *cli, const char *colour, const char *sentence)
 {
-    char safe[FLR_SAFE_SIZE];
     flr_progress_end(cli);
     fflush(stdout); // keep the order when both go to one place
     fprintf(stderr, "%sfeeler:%s %s\n", cli->colour_err ? colour : "",
-            cli->colour_err ? "\033[0m" : "", flr_safe(sentence, safe));
+            cli->colour_err ? "\033[0m" : "", FLR_SAFE(sentence));
 }
 
 void flr_complain(flr_cli *cli, const flr_error *error) { say(cli, "\033[31m", error->message); }
@@ -188,22 +187,21 @@ static bool progress_shown;
 static void tell_step(flr_cli *cli, const char *label)
 {
     static char last[256];
-    char safe[FLR_SAFE_SIZE];
     if (!strcmp(last, label)) return;
     snprintf(last, sizeof last, "%s", label);
     flr_progress_end(cli);
     fprintf(stderr, "%8.3f s  %s\n", 1e-9 * (double)(flr_clock_ns(cli->env) - cli->start_ns),
-            flr_safe(label, safe));
+            FLR_SAFE(label));
 }
 
 void flr_tell_cost(flr_cli *cli)
 {
     if (!cli->verbose) return;
-    char memory[FLR_COUNT_TEXT_SIZE], label[256];
+    char label[256];
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     snprintf(label, sizeof label, "done; at most %s of memory",
-             flr_bytes_print((uint64_t)usage.ru_maxrss * 1024, memory));
+             FLR_BYTES_TEXT((uint64_t)usage.ru_maxrss * 1024));
     fflush(stdout); // keep the order when both go to one place
     tell_step(cli, label);
 }

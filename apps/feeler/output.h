@@ -18,8 +18,10 @@
 
 enum { FLR_SAFE_SIZE = 512 };
 
-/* Control characters and broken UTF-8 replaced by '?', cut to fit; returns `safe`. */
+/* Control characters and broken UTF-8 replaced by '?', cut to fit; returns `safe`. FLR_SAFE and its like bring room for the
+ * text, which is good until the end of the block. */
 const char *flr_safe(const char *text, char safe[FLR_SAFE_SIZE]);
+#define FLR_SAFE(text) flr_safe(text, (char[FLR_SAFE_SIZE]){0})
 
 /* Prints to stdout; nothing with --json, so that commands can print freely. */
 void flr_print(flr_cli *cli, const char *format, ...) FLR_PRINTF(2, 3);
@@ -37,10 +39,12 @@ void flr_print_wrapped(flr_cli *cli, int column, const char *format, ...) FLR_PR
 
 /* 138_284 as "138 kB"; returns `text`. */
 const char *flr_bytes_print(uint64_t bytes, char text[FLR_COUNT_TEXT_SIZE]);
+#define FLR_BYTES_TEXT(bytes) flr_bytes_print(bytes, (char[FLR_COUNT_TEXT_SIZE]){0})
 
 /* "25 x 25 x 12.5 mm", all three in the unit that suits the largest; returns `text`. */
 enum { FLR_EXTENT_TEXT_SIZE = 96 };
 const char *flr_extent_print(flr_vec3 size, char text[FLR_EXTENT_TEXT_SIZE]);
+#define FLR_EXTENT_TEXT(size) flr_extent_print(size, (char[FLR_EXTENT_TEXT_SIZE]){0})
 
 /* Escape codes for stdout, "" where not wanted. */
 const char *flr_bold(const flr_cli *cli);
@@ -60,6 +64,8 @@ void flr_warn_about(void *cli, const char *sentence); /* the same, for those who
 int flr_fail_with(flr_cli *cli, int exit_code, const flr_error *error);
 int flr_fail_saying(flr_cli *cli, int exit_code, flr_result code, const char *format, ...)
     FLR_PRINTF(4, 5);
+/* The command line is wrong: what follows is the format and what goes into it. */
+#define FLR_REFUSE(cli, ...) flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT, __VA_ARGS__)
 
 /* "feeler: <sentence>" on stderr alone: for one bad file among several. */
 void flr_complain(flr_cli *cli, const flr_error *error);

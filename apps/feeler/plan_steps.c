@@ -98,11 +98,11 @@ const char *flr_steps_name(const flr_steps *s, const flr_plan_step *step, char *
 static void tell(const flr_steps *s)
 {
     const flr_plan_sequence *q = &s->sequence;
-    char name[STEPS_NAME_SIZE], safe[FLR_SAFE_SIZE];
+    char name[STEPS_NAME_SIZE];
     for (uint32_t i = 0; i < q->step_count; i++) {
         const flr_plan_step *step = &q->steps[i];
         flr_print(s->cli, "%3u. %s (%s", i + 1,
-                  flr_safe(flr_steps_name(s, step, name, sizeof name), safe),
+                  FLR_SAFE(flr_steps_name(s, step, name, sizeof name)),
                   flr_plan_method_name(step->method));
         if (isfinite(step->verdict.lower))
             flr_print(s->cli, ", at least %.4g mm apart", 1e3 * step->verdict.lower);
@@ -113,9 +113,9 @@ static void tell(const flr_steps *s)
     }
     for (uint32_t i = 0; i < q->left_count; i++) {
         flr_print(s->cli, "  %sno way found%s for %s", flr_red(s->cli), flr_plain(s->cli),
-                  flr_safe(s->names[q->left[i]], safe));
+                  FLR_SAFE(s->names[q->left[i]]));
         if (q->blocker[i] != FLR_NONE)
-            flr_print(s->cli, ", blocked by %s", flr_safe(s->names[q->blocker[i]], safe));
+            flr_print(s->cli, ", blocked by %s", FLR_SAFE(s->names[q->blocker[i]]));
         flr_print(s->cli, "\n");
     }
     uint32_t stages = 0;

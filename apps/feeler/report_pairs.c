@@ -131,10 +131,10 @@ void flr_report_pairs_tell(flr_cli *cli, const flr_report *r)
 {
     const flr_report_pair **list = calloc(r->pair_count + 1, sizeof(flr_report_pair *));
     size_t count = list ? flr_report_pairs_sort(r, list) : 0;
-    char text[FLR_PAIR_TEXT_SIZE], a[FLR_SAFE_SIZE], b[FLR_SAFE_SIZE];
+    char text[FLR_PAIR_TEXT_SIZE];
     for (size_t i = 0; i < count && (i < PAIRS_SHOWN || cli->verbose); i++)
-        flr_print(cli, "  %s and %s: %s\n", flr_safe(r->parts.list[list[i]->a].name, a),
-                  flr_safe(r->parts.list[list[i]->b].name, b),
+        flr_print(cli, "  %s and %s: %s\n", FLR_SAFE(r->parts.list[list[i]->a].name),
+                  FLR_SAFE(r->parts.list[list[i]->b].name),
                   flr_report_pair_print(r, list[i], text));
     if (count > PAIRS_SHOWN && !cli->verbose)
         flr_print(cli, "  and %zu more pairs; --verbose shows all\n", count - PAIRS_SHOWN);

@@ -54,13 +54,12 @@ void flr_run_print_overlaps(flr_cli *cli, const flr_stage *stage)
     const double limit = flr_world_get_params(stage->world)->exact.overlap;
     for (uint32_t i = 0; i < count; i++) {
         const flr_world_overlap *o = &list[i];
-        char a[FLR_SAFE_SIZE], b[FLR_SAFE_SIZE];
         char deep[64] = "touch at the start";
         if (o->depth > 5e-7)
             snprintf(deep, sizeof deep, "start %.3f mm deep in each other", 1e3 * o->depth);
         flr_warn(cli, "%s and %s %s, at %.4g %.4g %.4g mm; %s",
-                 flr_safe(stage->parts.list[o->part_a].name, a),
-                 flr_safe(stage->parts.list[o->part_b].name, b), deep, 1e3 * o->point.x,
+                 FLR_SAFE(stage->parts.list[o->part_a].name),
+                 FLR_SAFE(stage->parts.list[o->part_b].name), deep, 1e3 * o->point.x,
                  1e3 * o->point.y, 1e3 * o->point.z,
                  o->depth > limit   ? "that is more than --overlap tolerates"
                  : o->tolerated > 0 ? "they have not come free"
@@ -89,10 +88,9 @@ static json_t *overlaps_json(const flr_stage *stage)
 void flr_run_print(flr_cli *cli, const flr_stage *stage, uint32_t part, double rate,
                    const flr_run_result *r)
 {
-    char safe[FLR_SAFE_SIZE], hash[FLR_HASH_TEXT_SIZE];
     bool point = part >= stage->parts.count;
     flr_print(cli, "%s%s%s: %llu %s at %g Hz, %.3g s of motion\n", flr_bold(cli),
-              point ? "a point" : flr_safe(stage->parts.list[part].name, safe), flr_plain(cli),
+              point ? "a point" : FLR_SAFE(stage->parts.list[part].name), flr_plain(cli),
               (unsigned long long)r->frames, flr_noun(r->frames, "frame", "frames"), rate,
               (double)r->frames / rate);
     flr_print(cli, "  %-22s %10s %10s %10s %10s\n", "", "median", "p99", "p99.9", "max");
@@ -173,7 +171,7 @@ void flr_run_print(flr_cli *cli, const flr_stage *stage, uint32_t part, double r
         flr_warn(cli,
                  "%llu %s did not get into the recording: the disk or the machine was too busy",
                  (unsigned long long)r->lost, flr_noun(r->lost, "frame", "frames"));
-    flr_print(cli, "  hash %s\n", flr_hash_print(r->hash, hash));
+    flr_print(cli, "  hash %s\n", FLR_HASH_TEXT(r->hash));
 }
 
 /* ---- JSON ---- */
@@ -224,7 +222,6 @@ static json_t *paging_json(const flr_run_result *r)
 
 json_t *flr_run_json(const flr_stage *stage, uint32_t part, double rate, const flr_run_result *r)
 {
-    char hash[FLR_HASH_TEXT_SIZE];
     json_t *o = flr_json_object();
     bool point = part >= stage->parts.count;
     flr_json_set(o, "tool", flr_json_text(flr_scene_tools[point ? FLR_TOOL_POINT : FLR_TOOL_GRIP]));
@@ -280,7 +277,7 @@ json_t *flr_run_json(const flr_stage *stage, uint32_t part, double rate, const f
     flr_json_set(o, "lost_frames", flr_json_count(r->lost));
     flr_json_set(o, "first_frame", flr_json_count(r->first));
     flr_json_set(o, "paging", r->pager.slots ? paging_json(r) : json_null());
-    flr_json_set(o, "hash", flr_json_text(flr_hash_print(r->hash, hash)));
+    flr_json_set(o, "hash", flr_json_text(FLR_HASH_TEXT(r->hash)));
     return o;
 }
 
@@ -292,10 +289,9 @@ flr_result flr_run_write_poses(const flr_run_poses *of, flr_output *out, uint64_
     uint32_t number = 0;
     for (uint32_t i = 0; i < of->stage->parts.count && result == FLR_OK; i++) {
         if (!flr_stage_moves(of->stage, i)) continue;
-        char safe[FLR_SAFE_SIZE];
         if (of->moving > 1)
             result = flr_output_print(out, error, "# part %s\n",
-                                      flr_safe(of->stage->parts.list[i].name, safe));
+                                      FLR_SAFE(of->stage->parts.list[i].name));
         for (uint64_t k = 0; k < frames && result == FLR_OK; k++) {
             flr_pose T = of->poses[k * of->moving + number];
             result =

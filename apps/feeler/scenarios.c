@@ -37,9 +37,6 @@ int flr_scenarios_unknown(flr_cli *cli, const char *name)
 {
     const char *words[FLR_WORDS_MAX];
     const char *near = flr_suggest(name, words, flr_scenarios_words(words, FLR_WORDS_MAX));
-    if (near)
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               "no scenario \"%s\"; did you mean %s?", name, near);
-    return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                           "no scenario \"%s\"; see feeler make --list", name);
+    if (near) return FLR_REFUSE(cli, "no scenario \"%s\"; did you mean %s?", name, near);
+    return FLR_REFUSE(cli, "no scenario \"%s\"; see feeler make --list", name);
 }

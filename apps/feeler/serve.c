@@ -178,7 +178,7 @@ static void print_url(const server *s, char url[URL_SIZE])
     flr_address address = flr_service_address(s->service);
     const flr_access *access = &s->def.access;
     static const uint8_t any[16], local[4] = {127, 0, 0, 1};
-    char text[FLR_ADDRESS_TEXT_SIZE], host[300];
+    char host[300];
     bool everywhere = !memcmp(address.ip, any, address.family == 6 ? 16 : 4);
     if (s->options->name)
         snprintf(host, sizeof host, "%s:%u", s->options->name, address.port);
@@ -187,7 +187,7 @@ static void print_url(const server *s, char url[URL_SIZE])
     else if (everywhere && s->host[0])
         snprintf(host, sizeof host, "%s:%u", s->host, address.port);
     else
-        snprintf(host, sizeof host, "%s", flr_address_print(address, text));
+        snprintf(host, sizeof host, "%s", FLR_ADDRESS_TEXT(address));
     /* a generated token must be printed; behind the # it stays in the browser. One of a file is known to those who
      * may read that: it is in no terminal and no journal, and the page asks for it */
     bool tell = access->token[0] && !s->options->token_file;
@@ -404,12 +404,11 @@ static flr_result begin_share(server *s, flr_error *error)
                           "--share-listen %s: that is no address of this machine; give one such as "
                           "192.168.1.20 or 0.0.0.0",
                           options->share_listen);
-    char text[FLR_ADDRESS_TEXT_SIZE];
     if (result == FLR_OK && options->join && def.local.family != def.host.family)
         result = flr_fail(error, FLR_BAD_ARGUMENT,
                           "--share-listen %s is of another kind than %s: IPv4 and IPv6 do not hear "
                           "each other",
-                          options->share_listen, flr_address_print(def.host, text));
+                          options->share_listen, FLR_ADDRESS_TEXT(def.host));
     if (result != FLR_OK) return result;
     if (!options->join) def.local.port = (uint16_t)options->share_port;
     const char *login = getenv("USER");
@@ -434,7 +433,7 @@ static flr_result begin_share(server *s, flr_error *error)
     }
     s->host_address = def.host;
     if (result == FLR_OK && options->join)
-        flr_print_note(s->cli, "Asking %s to be let in\n", flr_address_print(def.host, text));
+        flr_print_note(s->cli, "Asking %s to be let in\n", FLR_ADDRESS_TEXT(def.host));
     return result;
 }
 
@@ -444,17 +443,16 @@ static void announce_share(server *s)
     static const uint8_t any[16];
     flr_address address = flr_share_address(flr_service_share(s->service));
     bool everywhere = !memcmp(address.ip, any, address.family == 6 ? 16 : 4);
-    char text[FLR_ADDRESS_TEXT_SIZE], where[400], how[FLR_TOKEN_SIZE + 600];
+    char where[400], how[FLR_TOKEN_SIZE + 600];
     if (everywhere && s->host[0])
         snprintf(where, sizeof where, "%s:%u", s->host, address.port);
     else
-        snprintf(where, sizeof where, "%s", flr_address_print(address, text));
+        snprintf(where, sizeof where, "%s", FLR_ADDRESS_TEXT(address));
     if (s->options->token_file)
         snprintf(how, sizeof how, "feeler join %s --token-file %s", where, s->options->token_file);
     else
         snprintf(how, sizeof how, "feeler join %s --token %s", where, s->share_token);
-    char safe[FLR_SAFE_SIZE];
-    flr_print(s->cli, "Others join with  %s%s%s\n", flr_bold(s->cli), flr_safe(how, safe),
+    flr_print(s->cli, "Others join with  %s%s%s\n", flr_bold(s->cli), FLR_SAFE(how),
               flr_plain(s->cli));
     if (flr_address_is_loopback(address))
         flr_print_note(s->cli, "%s\n",
@@ -464,9 +462,8 @@ static void announce_share(server *s)
 /* Warnings are in the log, which goes to the terminal. */
 static void tell_news(server *s, const flr_engine_event *event)
 {
-    char safe[FLR_SAFE_SIZE];
     if (event->news != FLR_WIRE_EVENT_NOTE) return;
-    flr_print_note(s->cli, "%s\n", flr_safe(event->sentence, safe));
+    flr_print_note(s->cli, "%s\n", FLR_SAFE(event->sentence));
     fflush(stdout);
 }
 
@@ -530,7 +527,6 @@ static bool seen(void *context, const flr_engine_event *event)
     }
     flr_progress_end(s->cli);
     flr_engine_scene scene;
-    char safe[FLR_SAFE_SIZE];
     flr_engine_get_scene(flr_service_engine(s->service), &scene);
     if (job->result != FLR_OK && job->result != FLR_CANCELLED && scene.parts == 0) {
         s->failed = true;
@@ -543,7 +539,7 @@ static bool seen(void *context, const flr_engine_event *event)
     } else if (job->result != FLR_OK) { /* it can be looked at, or another be loaded */
         flr_warn(s->cli, "%s", job->sentence);
     } else {
-        flr_print_note(s->cli, "%s is loaded: %u %s\n", flr_safe(scene.name, safe), scene.parts,
+        flr_print_note(s->cli, "%s is loaded: %u %s\n", FLR_SAFE(scene.name), scene.parts,
                        flr_noun(scene.parts, "part", "parts"));
         fflush(stdout);
     }
@@ -560,12 +556,11 @@ static bool stop(void *context)
 
 static void announce(server *s, const char *url)
 {
-    char safe[FLR_SAFE_SIZE];
-    flr_print(s->cli, "The viewer is at  %s%s%s\n", flr_bold(s->cli), flr_safe(url, safe),
+    flr_print(s->cli, "The viewer is at  %s%s%s\n", flr_bold(s->cli), FLR_SAFE(url),
               flr_plain(s->cli));
     if (s->options->token_file)
         flr_print_note(s->cli, "Its page asks for the token: the first line of %s\n",
-                       flr_safe(s->options->token_file, safe));
+                       FLR_SAFE(s->options->token_file));
     bool open = !flr_address_is_loopback(flr_service_address(s->service));
     if (open && !s->def.certificate)
         flr_warn(s->cli, "others on the network can read along; use --https where it is not "

@@ -163,12 +163,11 @@ flr_result flr_https_prepare(flr_cli *cli, const char *folder, const char *const
 
 void flr_https_explain(flr_cli *cli, const flr_https *h)
 {
-    char safe[FLR_SAFE_SIZE];
     flr_print_note(
         cli,
         "The certificate is feeler's own (%s%s). No browser knows it, so each one warns once: "
         "open the address, choose Advanced, compare the fingerprint if others could be in "
         "between, and go on. Headsets (WebXR) and SpaceMice in the page (WebHID) need it.\n",
-        flr_safe(h->certificate, safe), h->made ? ", made now" : "");
+        FLR_SAFE(h->certificate), h->made ? ", made now" : "");
     if (h->fingerprint[0]) flr_print_note(cli, "SHA-256 %s\n", h->fingerprint);
 }

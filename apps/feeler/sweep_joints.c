@@ -266,12 +266,11 @@ static double shown(const joints_job *j, const flr_joint_travel *t, double share
 
 static void print_place(const joints_job *j, uint32_t stage, double share)
 {
-    char safe[FLR_SAFE_SIZE];
     for (uint32_t i = j->first[stage]; i < j->first[stage + 1]; i++) {
         const flr_joint_travel *t = &j->travels[i];
         const bool slide = is_slide(j, t);
         flr_print(j->cli, "%s%s at %.*f %s", i > j->first[stage] ? ", " : "",
-                  flr_safe(joint_of(j, t)->name, safe), slide ? 4 : 3,
+                  FLR_SAFE(joint_of(j, t)->name), slide ? 4 : 3,
                   shown(j, t, share) * (slide ? 1e3 : 1), slide ? "mm" : "deg");
     }
 }
@@ -336,7 +335,6 @@ static void tell(const joints_job *j)
 {
     flr_cli *cli = j->cli;
     const flr_joint_sweep *f = &j->found;
-    char a[FLR_SAFE_SIZE], b[FLR_SAFE_SIZE];
     if (!f->blocked) {
         flr_print(cli, "%sfree%s        all the way, to ", flr_green(cli), flr_plain(cli));
         print_place(j, f->stage, f->share);
@@ -349,20 +347,19 @@ static void tell(const joints_job *j)
         flr_print(cli, "%s%s%s  ", flr_red(cli), j->values->clearance > 0 ? "too near" : "contact ",
                   flr_plain(cli));
         print_place(j, f->stage, f->share);
-        flr_print(cli, ": %s meets %s at %.4g %.4g %.4g mm\n", flr_safe(name_of(j, f->part[0]), a),
-                  flr_safe(name_of(j, f->part[1]), b), 1e3 * f->point[1].x, 1e3 * f->point[1].y,
+        flr_print(cli, ": %s meets %s at %.4g %.4g %.4g mm\n", FLR_SAFE(name_of(j, f->part[0])),
+                  FLR_SAFE(name_of(j, f->part[1])), 1e3 * f->point[1].x, 1e3 * f->point[1].y,
                   1e3 * f->point[1].z);
     }
     for (uint32_t i = 0; i < f->start_count; i++)
         flr_print(
             cli,
             "  start     %s and %s touch before anything moves; this does not stop the motion\n",
-            flr_safe(name_of(j, f->starts[i].part[0]), a),
-            flr_safe(name_of(j, f->starts[i].part[1]), b));
+            FLR_SAFE(name_of(j, f->starts[i].part[0])), FLR_SAFE(name_of(j, f->starts[i].part[1])));
     const flr_joint_sweep_sample *least = least_of(f);
     if (least && isfinite(least->clearance)) {
         flr_print(cli, "  least     %.6g mm between %s and %s, ", 1e3 * least->clearance,
-                  flr_safe(name_of(j, least->part[0]), a), flr_safe(name_of(j, least->part[1]), b));
+                  FLR_SAFE(name_of(j, least->part[0])), FLR_SAFE(name_of(j, least->part[1])));
         print_place(j, least->stage, least->share);
         flr_print(cli, "\n");
     }
@@ -399,7 +396,7 @@ static flr_result write_plot(const joints_job *j, const char *path, flr_error *e
     if (x && y) {
         const bool one = j->def.stage_count == 1;
         const flr_joint_travel *t = &j->travels[0];
-        char label[FLR_SAFE_SIZE + 32], safe[FLR_SAFE_SIZE];
+        char label[FLR_SAFE_SIZE + 32];
         for (uint32_t i = 0; i < count; i++) {
             const flr_joint_sweep_sample *s = &j->found.samples[i];
             x[i] = one ? shown(j, t, s->share) * (is_slide(j, t) ? 1e3 : 1) : s->stage + s->share;
@@ -407,7 +404,7 @@ static flr_result write_plot(const joints_job *j, const char *path, flr_error *e
         }
         flr_plot_series series = {.x = x, .y = y, .count = count};
         flr_plot_def def = flr_default_plot_def();
-        snprintf(label, sizeof label, "%s [%s]", flr_safe(joint_of(j, t)->name, safe),
+        snprintf(label, sizeof label, "%s [%s]", FLR_SAFE(joint_of(j, t)->name),
                  is_slide(j, t) ? "mm" : "degrees");
         def.title = "Clearance";
         def.x_label = one ? label : "stage";
@@ -436,9 +433,8 @@ static flr_result write_volume(const joints_job *j, flr_error *error)
     flr_swept_mesh_report report;
     flr_result result = flr_swept_mesh_write(&def, &report, error);
     if (result != FLR_OK) return result;
-    char safe[FLR_SAFE_SIZE];
     flr_print_note(j->cli, "%s: %zu triangles, %.6g cm3, within %.4g mm of the swept volume\n",
-                   flr_safe(j->values->volume, safe), report.triangles, 1e6 * report.volume,
+                   FLR_SAFE(j->values->volume), report.triangles, 1e6 * report.volume,
                    1e3 * report.error);
     return FLR_OK;
 }

@@ -185,8 +185,10 @@ FLR_API bool flr_hash_equal(flr_hash a, flr_hash b);
 
 enum { FLR_HASH_TEXT_SIZE = 33 };
 
-/* 32 lower-case hexadecimal digits and a zero; returns `text`. */
+/* 32 lower-case hexadecimal digits and a zero; returns `text`. FLR_HASH_TEXT and its like bring room for the text, which is
+ * good until the end of the block. */
 FLR_API const char *flr_hash_print(flr_hash hash, char text[FLR_HASH_TEXT_SIZE]);
+#define FLR_HASH_TEXT(hash) flr_hash_print(hash, (char[FLR_HASH_TEXT_SIZE]){0})
 
 /* ==== units ================================================================================== */
 
@@ -220,6 +222,7 @@ enum { FLR_SIZE_TEXT_SIZE = 32, FLR_NUMBER_TEXT_SIZE = 32 };
 /* For people: up to six digits in um, mm or m, whichever reads best ("0.35 mm", "4.8 m");
  * flr_size_parse() reads it back. Returns `text`. */
 FLR_API const char *flr_size_print(double metres, char text[FLR_SIZE_TEXT_SIZE]);
+#define FLR_SIZE_TEXT(metres) flr_size_print(metres, (char[FLR_SIZE_TEXT_SIZE]){0})
 
 /* The same without the blank, as a command line takes it: "0.35mm". Returns `text`. */
 FLR_API const char *flr_size_print_tight(double metres, char text[FLR_SIZE_TEXT_SIZE]);
@@ -227,6 +230,7 @@ FLR_API const char *flr_size_print_tight(double metres, char text[FLR_SIZE_TEXT_
 /* For files: the fewest digits that read back as the same number ("0.1", "1e-09"); -0 is
  * written as 0. `value` must be finite. Returns `text`. */
 FLR_API const char *flr_number_print(double value, char text[FLR_NUMBER_TEXT_SIZE]);
+#define FLR_NUMBER_TEXT(value) flr_number_print(value, (char[FLR_NUMBER_TEXT_SIZE]){0})
 
 /* Reads one decimal number, such as "-1.5e3", from the start of `text`, and sets `*end` to what
  * follows. Hexadecimal, "inf" and "nan" are no numbers here. FLR_BAD_INPUT when there is no

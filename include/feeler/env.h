@@ -297,6 +297,7 @@ FLR_API flr_result flr_address_parse(const char *text, uint16_t default_port, fl
                                      flr_error *error);
 /* Writes it back; returns `text`. */
 FLR_API const char *flr_address_print(flr_address address, char text[FLR_ADDRESS_TEXT_SIZE]);
+#define FLR_ADDRESS_TEXT(address) flr_address_print(address, (char[FLR_ADDRESS_TEXT_SIZE]){0})
 FLR_API bool flr_address_equal(flr_address a, flr_address b);
 FLR_API bool flr_address_is_loopback(flr_address address);
 

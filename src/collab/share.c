@@ -503,8 +503,7 @@ static void on_message(flr_share *s, const flr_session_event *event)
         flr_share_params_message(s, event->member, m))
         return;
     if (m->id == FLR_MSG_PEER_NOTE && m->as.peer_note.sentence.size)
-        flr_engine_news(s->def.engine, FLR_WIRE_EVENT_NOTE, FLR_NO_PART_ID, FLR_NO_HAND_ID, "%s",
-                        m->as.peer_note.sentence.bytes);
+        FLR_ENGINE_NOTE(s->def.engine, "%s", m->as.peer_note.sentence.bytes);
 }
 
 /* Somebody who is not there any more has no hands. */
@@ -554,8 +553,7 @@ static void take_event(flr_share *s, const flr_session_event *event)
         on_message(s, event);
         break;
     case FLR_SESSION_NEWS:
-        flr_engine_news(s->def.engine, FLR_WIRE_EVENT_NOTE, FLR_NO_PART_ID, FLR_NO_HAND_ID, "%s",
-                        event->sentence);
+        FLR_ENGINE_NOTE(s->def.engine, "%s", event->sentence);
         break;
     }
 }

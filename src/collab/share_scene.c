@@ -152,8 +152,7 @@ static void listing_drop(flr_job *job)
 
 static void cannot_send(flr_share *s, const char *why)
 {
-    flr_engine_news(s->def.engine, FLR_WIRE_EVENT_WARNING, FLR_NO_PART_ID, FLR_NO_HAND_ID,
-                    "the scene cannot be sent to guests: %s", why);
+    FLR_ENGINE_WARN(s->def.engine, "the scene cannot be sent to guests: %s", why);
 }
 
 /* False: no memory. */
@@ -171,8 +170,7 @@ static bool begin_listing(flr_share *s)
     l->files = files;
     snprintf(l->folder, sizeof l->folder, "%s", s->folder);
     job->listing = s->listing = l;
-    job->job.work = listing_work;
-    job->job.drop = listing_drop;
+    job->job = (flr_job){.work = listing_work, .drop = listing_drop};
     return flr_engine_post(s->def.engine, &job->job, 0, FLR_NO_PART_ID, NULL, NULL) == FLR_OK;
 }
 

@@ -21,7 +21,7 @@ static bool at_word_end(const flr_reader *reader, const char *c)
 static flr_result read_count(flr_reader *reader, const char **at, uint64_t *count)
 {
     const char *c = skip_space(reader, *at);
-    char word[FLR_WORD_TEXT_SIZE], a[FLR_COUNT_TEXT_SIZE], b[FLR_COUNT_TEXT_SIZE];
+    char word[FLR_WORD_TEXT_SIZE];
     int64_t number;
     const char *after = flr_integer_parse(c, reader->end, &number);
     if (!after || number < 0 || !at_word_end(reader, after))
@@ -36,7 +36,7 @@ static flr_result read_count(flr_reader *reader, const char **at, uint64_t *coun
     flr_result result = flr_reader_complain(
         reader, c,
         "the file claims %s triangles but only %s bytes follow; it is cut off or not an ITRI file",
-        flr_count_print(*count, a), flr_count_print(left, b));
+        FLR_COUNT_TEXT(*count), FLR_COUNT_TEXT(left));
     return result;
 }
 

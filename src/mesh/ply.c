@@ -140,12 +140,11 @@ static flr_result check_count(ply *p, const flr_ply_element *element, uint64_t *
     uint64_t held = (left + text) / least;
     if (element->count <= held) return FLR_OK;
     *count = held;
-    char a[FLR_COUNT_TEXT_SIZE], b[FLR_COUNT_TEXT_SIZE], c[FLR_COUNT_TEXT_SIZE];
     return flr_reader_complain(reader, p->at,
                                "the header claims %s items of '%s' of at least %s bytes each, but "
                                "only %s bytes are left; the file is cut off or its header is wrong",
-                               flr_count_print(element->count, a), element->name,
-                               flr_count_print(least, b), flr_count_print(left, c));
+                               FLR_COUNT_TEXT(element->count), element->name, FLR_COUNT_TEXT(least),
+                               FLR_COUNT_TEXT(left));
 }
 
 /* an item could not be read: nothing after it can be */

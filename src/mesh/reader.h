@@ -46,6 +46,7 @@ uint64_t flr_reader_line(const flr_reader *reader, const char *at);
 /* 1868654180 as "1,868,654,180". Returns `text`. */
 enum { FLR_COUNT_TEXT_SIZE = 32 };
 const char *flr_count_print(uint64_t count, char text[FLR_COUNT_TEXT_SIZE]);
+#define FLR_COUNT_TEXT(count) flr_count_print(count, (char[FLR_COUNT_TEXT_SIZE]){0})
 
 /* What stands at `at`, for a sentence: the word there in ASCII, cut if long. Returns `text`. */
 enum { FLR_WORD_TEXT_SIZE = 28 };

@@ -39,8 +39,7 @@ static flr_result check_count(flr_reader *reader, uint64_t *count)
     uint64_t size = (uint64_t)(reader->end - reader->bytes);
     uint64_t claimed = flr_get_u32((const uint8_t *)reader->bytes + 80),
              held = (size - HEADER) / FACET;
-    char a[FLR_COUNT_TEXT_SIZE], b[FLR_COUNT_TEXT_SIZE], c[FLR_COUNT_TEXT_SIZE],
-        d[FLR_COUNT_TEXT_SIZE];
+    char a[FLR_COUNT_TEXT_SIZE];
     *count = claimed < held ? claimed : held;
     reader->report->ignored_bytes = size - HEADER - *count * FACET;
     if (claimed > held) {
@@ -49,8 +48,8 @@ static flr_result check_count(flr_reader *reader, uint64_t *count)
             reader, reader->bytes + 80,
             "the header claims %s facets (%s bytes) but the file has %s bytes, which hold %s "
             "facets; it is cut off or not a binary STL file, so export it again",
-            flr_count_print(claimed, a), flr_count_print(HEADER + claimed * FACET, b),
-            flr_count_print(size, c), flr_count_print(held, d));
+            flr_count_print(claimed, a), FLR_COUNT_TEXT(HEADER + claimed * FACET),
+            FLR_COUNT_TEXT(size), FLR_COUNT_TEXT(held));
     }
     // a few odd bytes at the end do happen; whole facets beyond the count are lost geometry
     if (held > claimed)
@@ -58,7 +57,7 @@ static flr_result check_count(flr_reader *reader, uint64_t *count)
             reader, reader->bytes + 80,
             "the header claims %s facets but the file has %s bytes, which hold %s facets; the "
             "count is wrong, so export the file again",
-            flr_count_print(claimed, a), flr_count_print(size, c), flr_count_print(held, d));
+            flr_count_print(claimed, a), FLR_COUNT_TEXT(size), FLR_COUNT_TEXT(held));
     return FLR_OK;
 }
 

@@ -108,12 +108,11 @@ int64_t flr_handshake_service(flr_connections *connections, flr_connection *conn
 {
     int64_t end = connection->began_ns + connections->patience_ns;
     if (now >= end) {
-        char text[FLR_ADDRESS_TEXT_SIZE];
         flr_connection_end(
             connections, connection, FLR_CONNECTIONS_REFUSED, FLR_CONNECTIONS_SILENCE,
             "%s does not answer, or the token is another one; is feeler serve --share "
             "of this version running there, and does a firewall let UDP through?",
-            flr_address_print(connection->address, text));
+            FLR_ADDRESS_TEXT(connection->address));
         return now;
     }
     if (connection->stage == FLR_CONNECTION_WAITING) return end;
@@ -151,10 +150,9 @@ static void came_cookie(flr_connections *connections, flr_address from, int64_t 
         return;
     }
     if (connections->packet[1] != FLR_PACKET_VERSION) {
-        char text[FLR_ADDRESS_TEXT_SIZE];
         flr_connection_end(connections, connection, FLR_CONNECTIONS_REFUSED, FLR_CONNECTIONS_BROKEN,
                            "%s runs another version of feeler: sessions need the same on all sides",
-                           flr_address_print(from, text));
+                           FLR_ADDRESS_TEXT(from));
         return;
     }
     // those that answer repetitions need no repetition of ours
@@ -248,12 +246,10 @@ static void came_welcome(flr_connections *connections, flr_address from, int64_t
         connection->in = session.back, connection->out = session.there;
         memcpy(connection->hello, inner + WELCOME_TEXT, size);
         connection->hello_size = size;
-        char text[FLR_ADDRESS_TEXT_SIZE];
         if (inner[WELCOME_VERDICT] != COME_IN)
-            flr_connection_end(connections, connection, FLR_CONNECTIONS_REFUSED,
-                               FLR_CONNECTIONS_BYE,
-                               "%s has no room for more; somebody must leave first",
-                               flr_address_print(from, text));
+            flr_connection_end(
+                connections, connection, FLR_CONNECTIONS_REFUSED, FLR_CONNECTIONS_BYE,
+                "%s has no room for more; somebody must leave first", FLR_ADDRESS_TEXT(from));
         else
             answered(connections, connection, now);
     } else {
@@ -393,11 +389,10 @@ static bool is_own(flr_connections *connections, const uint8_t hello[FLR_HELLO_P
 {
     if (flr_get_u64(hello + HELLO_SELF) != connections->self) return false;
     flr_connection *connection = find_call(connections, flr_get_u32(hello + HELLO_ID));
-    char text[FLR_ADDRESS_TEXT_SIZE];
     if (connection)
         flr_connection_end(connections, connection, FLR_CONNECTIONS_REFUSED, FLR_CONNECTIONS_BYE,
                            "%s is this controller itself: give the address of another one",
-                           flr_address_print(connection->address, text));
+                           FLR_ADDRESS_TEXT(connection->address));
     return true;
 }
 

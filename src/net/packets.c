@@ -270,10 +270,9 @@ void flr_packet_came(flr_connections *connections, flr_address from, size_t size
         connections->state_connection = NULL;
         flr_packet_send(connections, connection, FLR_FRAME_BYE, "a packet breaks the rules", 25,
                         now);
-        char text[FLR_ADDRESS_TEXT_SIZE];
         flr_connection_end(connections, connection, FLR_CONNECTIONS_CLOSED, FLR_CONNECTIONS_BROKEN,
                            "%s sends what breaks the rules: is it another version of feeler?",
-                           flr_address_print(connection->address, text));
+                           FLR_ADDRESS_TEXT(connection->address));
     }
 }
 
@@ -321,10 +320,9 @@ int64_t flr_packet_service(flr_connections *connections, flr_connection *connect
     int64_t end = connection->heard_ns +
                   (connection->heard ? connections->silence_ns : connections->patience_ns);
     if (now >= end) {
-        char text[FLR_ADDRESS_TEXT_SIZE];
         flr_connection_end(connections, connection, FLR_CONNECTIONS_CLOSED, FLR_CONNECTIONS_SILENCE,
                            "%s has not been heard for %.1f s",
-                           flr_address_print(connection->address, text),
+                           FLR_ADDRESS_TEXT(connection->address),
                            (double)(now - connection->heard_ns) * 1e-9);
         return now;
     }

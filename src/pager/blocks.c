@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/parallel.h"
+#include "base/search.h"
 #include "voxel/clones.h"
 #include "voxel/voxfile_format.h"
 
@@ -234,15 +235,9 @@ static bool planes_of(const flr_blocks *b, unsigned field, uint64_t block, uint3
 /* The hyperchunk that has a plane. */
 static uint32_t piece_of(const flr_blocks_field *f, uint32_t plane)
 {
-    uint32_t low = 0, high = f->count; /* first[low] <= plane < first[high] */
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (f->first[middle] <= plane)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    uint32_t next;
+    FLR_BISECT(next, f->count, f->first[next] <= plane);
+    return next > 0 ? next - 1 : 0;
 }
 
 flr_vec3 flr_blocks_place(const flr_blocks *b, uint64_t block)

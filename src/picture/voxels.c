@@ -205,7 +205,7 @@ static void draw_legend(const voxels_sheet *s)
     }
     /* bands of distance, as many as there is room for */
     unsigned range = s->info.range, bands = range < 13 ? range : 13;
-    char text[64], size[FLR_SIZE_TEXT_SIZE];
+    char text[64];
     for (unsigned i = 0; i < bands; i++)
         flr_text_fill(s->picture, x + (int)i * side, y, side, side,
                       distance_colour(bands > 1 ? 1 + i * (range - 1) / (bands - 1) : 1, range));
@@ -214,7 +214,7 @@ static void draw_legend(const voxels_sheet *s)
              range);
     flr_text_draw(s->picture, x, y, s->text, ink, text);
     x += flr_text_width(text, s->text) + 9 * s->text;
-    snprintf(text, sizeof text, "voxel %s", flr_size_print(s->info.voxel, size));
+    snprintf(text, sizeof text, "voxel %s", FLR_SIZE_TEXT(s->info.voxel));
     if (x + flr_text_width(text, s->text) < (int)s->picture->width)
         flr_text_draw(s->picture, (int)s->picture->width - s->gap - flr_text_width(text, s->text),
                       y, s->text, faint, text);

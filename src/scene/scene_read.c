@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "scene/cost.h"
 #include "scene/kim.h"
 #include "scene/scene.h"
@@ -179,15 +180,9 @@ static bool read_parts(const flr_value *array, scene_block *block, element_table
 /* where a name is in a sorted table; SIZE_MAX: nowhere */
 static size_t find_named(const named *names, size_t count, const char *wanted)
 {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (strcmp(names[middle].name, wanted) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < count && strcmp(names[low].name, wanted) == 0 ? names[low].index : SIZE_MAX;
+    size_t i;
+    FLR_BISECT(i, count, strcmp(names[i].name, wanted) < 0);
+    return i < count && strcmp(names[i].name, wanted) == 0 ? names[i].index : SIZE_MAX;
 }
 
 /* ---- groups ---- */

@@ -44,8 +44,7 @@ static void write_text(scene_write_writer *w, const char *key, const char *text)
 
 static void write_number(scene_write_writer *w, double value)
 {
-    char text[FLR_NUMBER_TEXT_SIZE];
-    fputs(flr_number_print(value, text), w->out);
+    fputs(FLR_NUMBER_TEXT(value), w->out);
 }
 
 static void write_length(scene_write_writer *w, double metres)

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "server/client_session.h"
 
 /* as much of a text as the table allows, not cut inside a character */
@@ -20,15 +21,9 @@ static flr_wire_text text_of(const char *text, size_t max_size)
 /* the first that is not below `part` */
 static uint32_t known_place(const flr_client_session *session, uint32_t part)
 {
-    uint32_t low = 0, high = session->known_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (session->known[middle] < part)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    uint32_t i;
+    FLR_BISECT(i, session->known_count, session->known[i] < part);
+    return i;
 }
 
 static void know(flr_client_session *session, uint32_t part)

@@ -452,7 +452,6 @@ static size_t send_mesh(flr_client_session *session, flr_transfer *transfer, voi
                         size_t capacity)
 {
     const flr_level *level = transfer->level;
-    char hash[FLR_HASH_TEXT_SIZE];
     flr_message message = {.id = FLR_MSG_MESH, .request = transfer->request};
     flr_msg_mesh *body = &message.as.mesh;
     body->mesh = transfer->mesh.index;
@@ -462,7 +461,7 @@ static size_t send_mesh(flr_client_session *session, flr_transfer *transfer, voi
     body->chunks = level->chunk_count;
     body->low = (flr_wire_vec3f){level->low[0], level->low[1], level->low[2]};
     body->high = (flr_wire_vec3f){level->high[0], level->high[1], level->high[2]};
-    body->hash = flr_wire_text_of(flr_hash_print(level->hash, hash));
+    body->hash = flr_wire_text_of(FLR_HASH_TEXT(level->hash));
     transfer->begun = true;
     return flr_client_session_encode(session, &message, bytes, capacity);
 }

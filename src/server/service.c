@@ -199,15 +199,14 @@ static flr_result open_port(flr_service *service, flr_error *error)
     }
     lws_set_log_level(0, NULL);
     service->context = lws_create_context(&info);
-    char text[FLR_ADDRESS_TEXT_SIZE];
     if (!service->context && def->certificate)
         return flr_fail(error, FLR_BAD_INPUT,
                         "cannot listen on %s with TLS: are %s and %s a certificate and its key, "
                         "as PEM?",
-                        flr_address_print(def->address, text), def->certificate, def->key);
+                        FLR_ADDRESS_TEXT(def->address), def->certificate, def->key);
     if (!service->context)
         return flr_fail(error, FLR_DENIED, "cannot listen on %s; choose another address or port",
-                        flr_address_print(def->address, text));
+                        FLR_ADDRESS_TEXT(def->address));
     service->address = def->address;
     int port = lws_get_vhost_listen_port(lws_get_vhost_by_name(service->context, "feeler"));
     if (port > 0) service->address.port = (uint16_t)port;

@@ -137,8 +137,7 @@ static void store_done(flr_engine *e, flr_job *job)
 {
     if (job->result == FLR_OK || e->unstored) return;
     e->unstored = true; /* once is enough: the others have the same trouble */
-    flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_NO_PART_ID, FLR_NO_HAND_ID,
-                    "voxels have to be made again the next time: %s", job->error.message);
+    FLR_ENGINE_WARN(e, "voxels have to be made again the next time: %s", job->error.message);
 }
 
 static void store_drop(flr_job *job)
@@ -163,8 +162,7 @@ static void warn_of_damage(flr_engine *e, const flr_shape *shape)
     const char *name = "";
     for (uint32_t i = 0; i < e->members.count; i++)
         if (e->members.list[i].shape == shape) name = e->members.list[i].name;
-    flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_NO_PART_ID, FLR_NO_HAND_ID, "part \"%s\": %s",
-                    name, shape->report.broken);
+    FLR_ENGINE_WARN(e, "part \"%s\": %s", name, shape->report.broken);
 }
 
 void flr_engine_store(flr_engine *e, flr_shape *shape)
@@ -174,8 +172,6 @@ void flr_engine_store(flr_engine *e, flr_shape *shape)
     if (!s) return; /* there already; or no memory: then the next time makes it again */
     s->maker = flr_maker_of(e);
     s->shape = flr_shape_retain(shape);
-    s->job.work = store_work;
-    s->job.done = store_done;
-    s->job.drop = store_drop;
+    s->job = (flr_job){.work = store_work, .done = store_done, .drop = store_drop};
     flr_engine_post(e, &s->job, 0, FLR_NO_PART_ID, NULL, NULL);
 }

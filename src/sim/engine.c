@@ -219,8 +219,7 @@ static void take_notice(flr_engine *e, const flr_notice *n)
         flr_engine_suspect_overlaps(e);
         break;
     case FLR_NOTICE_UNDONE:
-        flr_engine_news(e, FLR_WIRE_EVENT_NOTE, FLR_NO_PART_ID, FLR_NO_HAND_ID,
-                        "there is nothing %sto undo: no part was taken, placed or reset before",
+        FLR_ENGINE_NOTE(e, "there is nothing %sto undo: no part was taken, placed or reset before",
                         n->partly ? "more " : "");
         break;
     case FLR_NOTICE_RELEASED:
@@ -258,8 +257,7 @@ static void take_notices(flr_engine *e, bool ended)
     while (next_notice(e, ended)) take_notice(e, &e->notice);
     uint32_t lost = (uint32_t)atomic_load_explicit(&e->stepper->notices_lost, memory_order_relaxed);
     if (lost == e->notices_lost) return;
-    flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_NO_PART_ID, FLR_NO_HAND_ID,
-                    "%u events of the loop were left out: too many happened at once",
+    FLR_ENGINE_WARN(e, "%u events of the loop were left out: too many happened at once",
                     lost - e->notices_lost);
     e->notices_lost = lost;
     /* parts may have been put somewhere */

@@ -170,8 +170,7 @@ static void tell_lost_news(flr_engine *e)
 {
     uint64_t lost = e->news_lost;
     e->news_lost = 0;
-    flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_NO_PART_ID, FLR_NO_HAND_ID,
-                    "%llu events were left out: too many happened at once",
+    FLR_ENGINE_WARN(e, "%llu events were left out: too many happened at once",
                     (unsigned long long)lost);
 }
 

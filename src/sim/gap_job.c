@@ -143,10 +143,7 @@ void flr_engine_keep_gaps(flr_engine *e)
     g->env = e->def.env;
     g->cache = e->cache;
     g->scene = e->scene;
-    g->job.quick = true;
-    g->job.work = gap_work;
-    g->job.done = gap_done;
-    g->job.drop = gap_drop;
+    g->job = (flr_job){.quick = true, .work = gap_work, .done = gap_done, .drop = gap_drop};
     e->gaps.measuring = true;
     flr_engine_post(e, &g->job, 0, held, NULL, NULL);
 }

@@ -224,10 +224,7 @@ flr_result flr_engine_gap_map_ask(flr_engine *e, flr_part_id part, double reach,
     g->scene = e->scene;
     g->token = token;
     g->reach = reach;
-    g->job.quick = true;
-    g->job.work = map_work;
-    g->job.done = map_done;
-    g->job.drop = map_drop;
+    g->job = (flr_job){.quick = true, .work = map_work, .done = map_done, .drop = map_drop};
     e->review->mapping++;
     return flr_engine_post(e, &g->job, 0, part, NULL, NULL);
 }

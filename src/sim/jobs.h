@@ -53,6 +53,11 @@ flr_result flr_engine_post(flr_engine *engine, flr_job *job, uint8_t kind, flr_p
 /* Reports an event to all clients: `news` is FLR_WIRE_EVENT_NOTE, ...; the part and the hand may be none. */
 void flr_engine_news(flr_engine *engine, uint8_t news, flr_part_id part, flr_hand_id hand,
                      const char *format, ...) FLR_PRINTF(5, 6);
+/* About no part and no hand: what follows is the format and what goes into it. */
+#define FLR_ENGINE_NOTE(engine, ...)                                                               \
+    flr_engine_news(engine, FLR_WIRE_EVENT_NOTE, FLR_NO_PART_ID, FLR_NO_HAND_ID, __VA_ARGS__)
+#define FLR_ENGINE_WARN(engine, ...)                                                               \
+    flr_engine_news(engine, FLR_WIRE_EVENT_WARNING, FLR_NO_PART_ID, FLR_NO_HAND_ID, __VA_ARGS__)
 /* FLR_NO_MEMORY with its sentence. */
 flr_result flr_engine_no_memory(flr_error *error);
 

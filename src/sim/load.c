@@ -285,8 +285,7 @@ static void take_scene(flr_engine *e, load_job *l)
     l->taken = true;
     l->number = ++e->scene;
     if (!flr_review_read(e->review, l->scene, l->number))
-        flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_NO_PART_ID, FLR_NO_HAND_ID,
-                        "no memory for all of the notes and allowed pairs of the scene");
+        FLR_ENGINE_WARN(e, "no memory for all of the notes and allowed pairs of the scene");
     e->next_part = e->members.count;
     e->next_mesh = 0;
     for (uint32_t i = 0; i < e->members.count; i++)
@@ -335,9 +334,7 @@ static void take_scene(flr_engine *e, load_job *l)
     }
     e->dirty = true;
     flr_engine_tell(e, FLR_ENGINE_EVENT_SCENE);
-    if (l->chosen.sentence[0])
-        flr_engine_news(e, FLR_WIRE_EVENT_NOTE, FLR_NO_PART_ID, FLR_NO_HAND_ID, "%s",
-                        l->chosen.sentence);
+    if (l->chosen.sentence[0]) FLR_ENGINE_NOTE(e, "%s", l->chosen.sentence);
     for (uint32_t i = 0; i < flr_parameters_count(); i++)
         flr_engine_tell(e, FLR_ENGINE_EVENT_PARAMETER)->index = i;
 }
@@ -383,8 +380,8 @@ static void adopt_engine(flr_engine *e, const load_job *l)
         return;
     e->preset.world.engine = FLR_ENGINE_EXACT;
     if (flr_engine_set(e, "engine", FLR_ENGINE_EXACT, NULL) != FLR_OK) return;
-    flr_engine_news(e, FLR_WIRE_EVENT_NOTE, FLR_NO_PART_ID, FLR_NO_HAND_ID,
-                    "feeler chose the exact engine: parts of %.80s touch or fit tightly", l->label);
+    FLR_ENGINE_NOTE(e, "feeler chose the exact engine: parts of %.80s touch or fit tightly",
+                    l->label);
 }
 
 /* The parts of a file stand beside those that are there. */
@@ -445,11 +442,10 @@ static void tell_notes(flr_engine *e, load_job *l)
                                   l->remove[0] ? l->label
                                   : slash      ? slash + 1
                                                : l->origin);
-        flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_NO_PART_ID, FLR_NO_HAND_ID, "%s", sentence);
+        FLR_ENGINE_WARN(e, "%s", sentence);
     }
     if (count > MAX_TOLD)
-        flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_NO_PART_ID, FLR_NO_HAND_ID,
-                        "%u more parts have faces that were left out; feeler scene lists them",
+        FLR_ENGINE_WARN(e, "%u more parts have faces that were left out; feeler scene lists them",
                         count - MAX_TOLD);
 }
 
@@ -551,9 +547,7 @@ static load_job *make_load_job(flr_engine *e, const char *path, flr_error *error
     memcpy(l->path, path, strlen(path) + 1);
     memcpy(l->origin, path, strlen(path) + 1);
     if (e->def.scratch) flr_text_copy(l->scratch, sizeof l->scratch, e->def.scratch);
-    l->job.work = load_work;
-    l->job.done = load_done;
-    l->job.drop = load_drop;
+    l->job = (flr_job){.work = load_work, .done = load_done, .drop = load_drop};
     return l;
 }
 

@@ -172,10 +172,8 @@ flr_result flr_engine_clearance_ask(flr_engine *e, flr_part_id part, flr_part_id
                                       .upper = INFINITY,
                                       .exact = exact,
                                       .frame = frame};
-    c->job.quick = true;
-    c->job.work = clearance_work;
-    c->job.done = clearance_done;
-    c->job.drop = clearance_drop;
+    c->job = (flr_job){
+        .quick = true, .work = clearance_work, .done = clearance_done, .drop = clearance_drop};
     return flr_engine_post(e, &c->job, 0, part, NULL, NULL);
 }
 
@@ -351,10 +349,7 @@ void flr_engine_keep_looking(flr_engine *e)
     l->look->near.frame = state->frame;
     l->distances = e->want_distances;
     l->voxels = e->want_voxels;
-    l->job.quick = true;
-    l->job.work = look_work;
-    l->job.done = look_done;
-    l->job.drop = look_drop;
+    l->job = (flr_job){.quick = true, .work = look_work, .done = look_done, .drop = look_drop};
     e->looking = true;
     flr_engine_post(e, &l->job, 0, part, NULL, NULL);
 }

@@ -107,10 +107,8 @@ flr_result flr_overlay_begin(flr_engine *e, flr_part_id part, uint8_t kind, uint
                                 .shell = member->shape->shell};
     w->kind = kind;
     w->limit = limit;
-    w->job.quick = true;
-    w->job.work = overlay_work;
-    w->job.done = overlay_done;
-    w->job.drop = overlay_drop;
+    w->job =
+        (flr_job){.quick = true, .work = overlay_work, .done = overlay_done, .drop = overlay_drop};
     *request = made;
     e->overlays++;
     return flr_engine_post(e, &w->job, 0, part, NULL, NULL);

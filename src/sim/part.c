@@ -263,8 +263,7 @@ static void reshape_done(flr_engine *e, flr_job *job)
     if (job->result != FLR_OK) { /* it stays as it is */
         e->tuning.world.contact.model = e->model;
         flr_engine_tell_parameter(e, "model");
-        flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_NO_PART_ID, FLR_NO_HAND_ID,
-                        "the model of force stays as it was: %s", job->error.message);
+        FLR_ENGINE_WARN(e, "the model of force stays as it was: %s", job->error.message);
         return;
     }
     for (uint32_t i = 0; i < e->members.count; i++) {
@@ -304,9 +303,7 @@ static part_job *make_part_job(flr_engine *e, void (*done)(flr_engine *, flr_job
     p->scene_voxel = e->voxel;
     p->common = e->def.voxel;
     p->scene = e->scene;
-    p->job.work = part_work;
-    p->job.done = done;
-    p->job.drop = part_drop;
+    p->job = (flr_job){.work = part_work, .done = done, .drop = part_drop};
     return p;
 }
 

@@ -232,12 +232,11 @@ static void print_overlap(const flr_engine *e, const flr_part_entry *part, uint3
     if (more > 0)
         snprintf(others, sizeof others, ", and %u more %s inside others", more,
                  flr_noun(more, "part is", "parts are"));
-    char limit[FLR_SIZE_TEXT_SIZE];
     if (e->kind == FLR_ENGINE_EXACT) {
         snprintf(sentence, FLR_ERROR_MESSAGE_SIZE,
                  "%.280s%.60s: it can be moved out, as deep as %s, and is kept apart once it has "
                  "come free",
-                 text, others, flr_size_print(e->tuning.world.exact.overlap, limit));
+                 text, others, FLR_SIZE_TEXT(e->tuning.world.exact.overlap));
         return;
     }
     snprintf(sentence, FLR_ERROR_MESSAGE_SIZE,
@@ -395,10 +394,8 @@ void flr_engine_keep_overlaps(flr_engine *e)
         overlap_drop(&o->job);
         return;
     }
-    o->job.quick = true;
-    o->job.work = overlap_work;
-    o->job.done = overlap_done;
-    o->job.drop = overlap_drop;
+    o->job =
+        (flr_job){.quick = true, .work = overlap_work, .done = overlap_done, .drop = overlap_drop};
     e->overlaps.looking = true;
     flr_engine_post(e, &o->job, 0, FLR_NO_PART_ID, NULL, NULL);
 }

@@ -42,13 +42,12 @@ void flr_engine_tell_waiting(flr_engine *e, bool there)
 {
     char reason[FLR_ERROR_MESSAGE_SIZE];
     if (there) {
-        flr_engine_news(e, FLR_WIRE_EVENT_NOTE, FLR_NO_PART_ID, FLR_NO_HAND_ID,
-                        "the voxels are there now: it can go on");
+        FLR_ENGINE_NOTE(e, "the voxels are there now: it can go on");
         return;
     }
     find_reason(e, reason, sizeof reason);
-    flr_engine_news(
-        e, FLR_WIRE_EVENT_WARNING, FLR_NO_PART_ID, FLR_NO_HAND_ID,
+    FLR_ENGINE_WARN(
+        e,
         "paused: voxels did not come from the disk within 2 s (%s); nothing is lost, go "
         "on when they are there",
         reason);
@@ -57,8 +56,8 @@ void flr_engine_tell_waiting(flr_engine *e, bool there)
 void flr_engine_tell_paged(flr_engine *e, const char *name, const flr_shape *shape)
 {
     const flr_pager_stats stats = flr_pager_get_stats(shape->pager);
-    flr_engine_news(
-        e, FLR_WIRE_EVENT_NOTE, FLR_NO_PART_ID, FLR_NO_HAND_ID,
+    FLR_ENGINE_NOTE(
+        e,
         "part \"%s\": %.0f MB of voxels, read as they are needed: %.0f MB of memory for "
         "them, and %.0f MB beside it for the directory",
         name, 1e-6 * (double)stats.blocks * FLR_PAGER_BLOCK,

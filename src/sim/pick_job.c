@@ -213,9 +213,6 @@ flr_result flr_engine_measure_ask(flr_engine *e, const flr_engine_pick *first,
     j->token = token;
     j->found.both = second != NULL;
     j->found.of[1].part = FLR_NO_PART_ID;
-    j->job.quick = true;
-    j->job.work = pick_work;
-    j->job.done = pick_done;
-    j->job.drop = pick_drop;
+    j->job = (flr_job){.quick = true, .work = pick_work, .done = pick_done, .drop = pick_drop};
     return flr_engine_post(e, &j->job, 0, first->part, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "base/text.h"
 #include "sim/engine_internal.h"
 
@@ -194,9 +195,7 @@ static void reel_done(flr_engine *e, flr_job *job)
                       .since_ns = flr_clock_ns(e->def.env)};
     memset(&j->reel, 0, sizeof j->reel);
     e->replay = r;
-    if (j->lost.code != FLR_OK)
-        flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_NO_PART_ID, FLR_NO_HAND_ID, "%s",
-                        j->lost.message);
+    if (j->lost.code != FLR_OK) FLR_ENGINE_WARN(e, "%s", j->lost.message);
     send_pause(e, true);
     flr_engine_tell(e, FLR_ENGINE_EVENT_REPLAY);
 }
@@ -223,10 +222,7 @@ flr_result flr_engine_replay(flr_engine *e, uint32_t recording, uint32_t *number
     j->env = e->def.env;
     j->recording = recording;
     flr_text_copy(j->path, sizeof j->path, info.path);
-    j->job.quick = true;
-    j->job.work = reel_work;
-    j->job.done = reel_done;
-    j->job.drop = reel_drop;
+    j->job = (flr_job){.quick = true, .work = reel_work, .done = reel_done, .drop = reel_drop};
     return flr_engine_post(e, &j->job, FLR_WIRE_JOB_LOAD, FLR_NO_PART_ID, info.name, number);
 }
 
@@ -317,15 +313,9 @@ void flr_engine_get_replay(flr_engine *e, flr_engine_replay_state *state)
 static uint64_t moment_at(const reel *r, double seconds)
 {
     int64_t time = (int64_t)(seconds * 1e9);
-    uint64_t low = 0, high = r->count;
-    while (high - low > 1) {
-        uint64_t middle = low + (high - low) / 2;
-        if (r->moments[middle].frame.time_ns <= time)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    uint64_t later;
+    FLR_BISECT(later, r->count, r->moments[later].frame.time_ns <= time);
+    return later > 0 ? later - 1 : 0;
 }
 
 static void show_part(flr_engine_state *s, flr_part_id part, flr_pose pose, uint32_t look)

@@ -85,8 +85,6 @@ flr_result flr_engine_report_recording(flr_engine *e, uint32_t recording, double
     r->clearance = clearance;
     r->format = format;
     r->write = e->def.report_recording;
-    r->job.work = work;
-    r->job.done = done;
-    r->job.drop = drop;
+    r->job = (flr_job){.work = work, .done = done, .drop = drop};
     return flr_engine_post(e, &r->job, FLR_WIRE_JOB_REPORT, FLR_NO_PART_ID, "report", job);
 }

@@ -2,6 +2,7 @@
  * thread, as stepper.c does, and keeps to the same rules */
 #include "sim/recording_tap.h"
 
+#include "base/search.h"
 #include "sim/snapshot.h"
 
 enum { RECORDING_TAP_RECORDED = 16 };
@@ -10,16 +11,10 @@ enum { RECORDING_TAP_RECORDED = 16 };
 static uint32_t number_of(const flr_stepper *f, uint32_t part)
 {
     const flr_recording_tap *tap = f->tap;
-    uint32_t low = 0, high = tap->scene == f->instance->scene ? tap->all : 0;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (tap->numbers[middle] == part) return middle;
-        if (tap->numbers[middle] < part)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return FLR_ENGINE_NONE;
+    const uint32_t count = tap->scene == f->instance->scene ? tap->all : 0;
+    uint32_t i;
+    FLR_BISECT(i, count, tap->numbers[i] < part);
+    return i < count && tap->numbers[i] == part ? i : FLR_ENGINE_NONE;
 }
 
 uint32_t flr_recording_tap_part(const flr_stepper *f, uint32_t index)

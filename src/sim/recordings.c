@@ -133,7 +133,6 @@ static const char *first_moving(const flr_engine *e)
 /* `scene`: the file that has the parts as they are now. */
 static flr_result describe(flr_engine *e, const char *scene, flr_texts *texts, flr_error *error)
 {
-    char number[FLR_NUMBER_TEXT_SIZE];
     flr_setup setup = flr_default_setup();
     setup.options = e->def.options;
     setup.rate = e->def.rate;
@@ -157,11 +156,9 @@ static flr_result describe(flr_engine *e, const char *scene, flr_texts *texts, f
     for (size_t i = 0; i < sizeof lines / sizeof *lines && result == FLR_OK; i++)
         result = flr_texts_add(texts, error, lines[i].key, "%s", lines[i].text);
     if (result == FLR_OK)
-        result = flr_texts_add(texts, error, "scene.unit", "%s",
-                               flr_number_print(e->unit_metres, number));
+        result = flr_texts_add(texts, error, "scene.unit", "%s", FLR_NUMBER_TEXT(e->unit_metres));
     if (result == FLR_OK)
-        result = flr_texts_add(texts, error, "voxel.least", "%s",
-                               flr_number_print(e->tuning.voxel, number));
+        result = flr_texts_add(texts, error, "voxel.least", "%s", FLR_NUMBER_TEXT(e->tuning.voxel));
     if (result == FLR_OK) result = flr_setup_write_numbers(&setup, texts, error);
     for (uint32_t i = 0; i < e->members.count && result == FLR_OK; i++) {
         const flr_part_entry *m = &e->members.list[i];
@@ -169,8 +166,7 @@ static flr_result describe(flr_engine *e, const char *scene, flr_texts *texts, f
         char key[48];
         snprintf(key, sizeof key, "parts.%u.voxel", i);
         if (result == FLR_OK)
-            result =
-                flr_texts_add(texts, error, key, "%s", flr_number_print(m->shape->voxel, number));
+            result = flr_texts_add(texts, error, key, "%s", FLR_NUMBER_TEXT(m->shape->voxel));
         snprintf(key, sizeof key, "parts.%u.free", i);
         if (result == FLR_OK)
             result =
@@ -189,8 +185,7 @@ static void save_beside(flr_engine *e, const char *path, char scene[FLR_CACHE_PA
              (int)(strlen(path) - (sizeof ending - 1)), path);
     flr_error error;
     if (flr_engine_save(e, scene, NULL, &error) != FLR_OK)
-        flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_NO_PART_ID, FLR_NO_HAND_ID,
-                        "the scene is not saved with the recording: %s", error.message);
+        FLR_ENGINE_WARN(e, "the scene is not saved with the recording: %s", error.message);
 }
 
 static void free_tape(flr_recording_tap *tap)
@@ -473,12 +468,10 @@ static void conclude(flr_engine *e)
     if (r->frames) r->seconds = (double)t->tap->last_ns * 1e-9 + 1 / e->def.rate;
     r->finished = t->result == FLR_OK;
     if (t->result != FLR_OK)
-        flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_NO_PART_ID, FLR_NO_HAND_ID,
-                        "the recording %s is not complete: %s", r->name, t->error.message);
+        FLR_ENGINE_WARN(e, "the recording %s is not complete: %s", r->name, t->error.message);
     else if (r->lost > 0)
-        flr_engine_news(
-            e, FLR_WIRE_EVENT_WARNING, FLR_NO_PART_ID, FLR_NO_HAND_ID,
-            "the recording %s lacks %llu of %llu frames: the disk or the machine was too busy",
+        FLR_ENGINE_WARN(
+            e, "the recording %s lacks %llu of %llu frames: the disk or the machine was too busy",
             r->name, (unsigned long long)r->lost, (unsigned long long)(r->lost + r->frames));
     flr_engine_tell(e, FLR_ENGINE_EVENT_RECORDING)->index = t->index;
     free_taping(t);
@@ -493,8 +486,7 @@ void flr_engine_keep_taping(flr_engine *e)
     if (atomic_load(&t->failed) && !t->stopping) flr_engine_record_stop(e, NULL);
     if (t->tap->scene != e->scene && !t->stopping &&
         flr_engine_record_stop(e, NULL) == FLR_OK) /* its parts are gone */
-        flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_NO_PART_ID, FLR_NO_HAND_ID,
-                        "the recording %s ends: another scene was loaded",
+        FLR_ENGINE_WARN(e, "the recording %s ends: another scene was loaded",
                         e->recordings[t->index].name);
     if (!t->back) return;
     atomic_store(&t->end, true); /* the thread closes the file; control does not wait for it */

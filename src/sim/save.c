@@ -450,8 +450,7 @@ static flr_result save_to(flr_engine *e, const char *path, bool named, uint32_t 
     s->local_haptics = e->def.local;
     s->how = e->how;
     s->devices = e->devices, s->barrier = e->barrier;
-    s->job.work = save_work;
-    s->job.drop = save_drop;
+    s->job = (flr_job){.work = save_work, .drop = save_drop};
     return flr_engine_post(e, &s->job, FLR_WIRE_JOB_SAVE, FLR_NO_PART_ID, path, number);
 }
 

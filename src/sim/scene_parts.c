@@ -230,9 +230,7 @@ static void cast_done(flr_engine *e, flr_job *job)
         e->dirty = true;
         flr_engine_tell_parameter(e, "engine");
     }
-    if (job->result != FLR_OK)
-        flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_NO_PART_ID, FLR_NO_HAND_ID, "%s",
-                        job->error.message);
+    if (job->result != FLR_OK) FLR_ENGINE_WARN(e, "%s", job->error.message);
 }
 
 static void cast_drop(flr_job *job)
@@ -264,10 +262,7 @@ void flr_engine_rebuild(flr_engine *e)
     }
     c->params = e->tuning.world;
     c->def = flr_engine_instance_def(e, &c->members, &c->params, e->probes);
-    c->job.quick = true;
-    c->job.work = cast_work;
-    c->job.done = cast_done;
-    c->job.drop = cast_drop;
+    c->job = (flr_job){.quick = true, .work = cast_work, .done = cast_done, .drop = cast_drop};
     e->dirty = false;
     e->rebuilding = true;
     e->rebuilt_ns = now;

@@ -178,13 +178,12 @@ static flr_result write_field(const setup_field *f, const flr_setup *setup, flr_
                               flr_error *error)
 {
     const void *at = (const char *)setup + f->offset;
-    char text[FLR_NUMBER_TEXT_SIZE];
     switch (f->kind) {
     case SETUP_NUMBER:
     case NEWER_NUMBER: {
         double value = *(const double *)at;
         return flr_texts_add(texts, error, f->key, "%s",
-                             isfinite(value) ? flr_number_print(value, text) : "inf");
+                             isfinite(value) ? FLR_NUMBER_TEXT(value) : "inf");
     }
     case SETUP_COUNT:
         return flr_texts_add(texts, error, f->key, "%u", *(const unsigned *)at);
@@ -241,15 +240,15 @@ flr_result flr_setup_hash_scene(const flr_scene *scene, char hash[FLR_HASH_TEXT_
 static flr_result write_weight(uint32_t number, const char *what, double value, flr_texts *texts,
                                flr_error *error)
 {
-    char key[48], text[FLR_NUMBER_TEXT_SIZE];
+    char key[48];
     snprintf(key, sizeof key, "parts.%u.%s", number, what);
-    return flr_texts_add(texts, error, key, "%s", flr_number_print(value, text));
+    return flr_texts_add(texts, error, key, "%s", FLR_NUMBER_TEXT(value));
 }
 
 flr_result flr_setup_write_part(uint32_t number, const flr_part_entry *part, flr_texts *texts,
                                 flr_error *error)
 {
-    char key[48], hash[FLR_HASH_TEXT_SIZE];
+    char key[48];
     snprintf(key, sizeof key, "parts.%u.name", number);
     flr_result result = flr_texts_add(texts, error, key, "%s", part->name);
     snprintf(key, sizeof key, "parts.%u.moving", number);
@@ -258,8 +257,7 @@ flr_result flr_setup_write_part(uint32_t number, const flr_part_entry *part, flr
                                part->kind != FLR_PART_STATIC ? "true" : "false");
     snprintf(key, sizeof key, "parts.%u.mesh", number);
     if (result == FLR_OK)
-        result =
-            flr_texts_add(texts, error, key, "%s", flr_hash_print(part->shape->mesh->hash, hash));
+        result = flr_texts_add(texts, error, key, "%s", FLR_HASH_TEXT(part->shape->mesh->hash));
     if (result == FLR_OK && part->mass > 0)
         result = write_weight(number, "mass", part->mass, texts, error);
     if (result == FLR_OK && part->density > 0)
@@ -279,22 +277,20 @@ flr_result flr_setup_write_numbers(const flr_setup *setup, flr_texts *texts, flr
 flr_result flr_setup_write(const flr_setup *setup, const flr_scene *scene, const flr_stage *stage,
                            flr_texts *texts, flr_error *error)
 {
-    char hash[FLR_HASH_TEXT_SIZE], number[FLR_NUMBER_TEXT_SIZE];
+    char hash[FLR_HASH_TEXT_SIZE];
     uint32_t held = flr_stage_find(stage, setup->part);
     flr_result result = flr_setup_hash_scene(scene, hash, error);
     if (result == FLR_OK) result = flr_texts_add(texts, error, "scene", "%s", setup->scene);
     if (result == FLR_OK) result = flr_texts_add(texts, error, "scene.name", "%s", scene->name);
     if (result == FLR_OK) result = flr_texts_add(texts, error, "scene.hash", "%s", hash);
     if (result == FLR_OK)
-        result =
-            flr_texts_add(texts, error, "scene.unit", "%s", flr_number_print(scene->unit, number));
+        result = flr_texts_add(texts, error, "scene.unit", "%s", FLR_NUMBER_TEXT(scene->unit));
     if (result == FLR_OK && setup->tool == FLR_TOOL_POINT)
         result = flr_texts_add(texts, error, "part", "%s", "");
     else if (result == FLR_OK && held < stage->parts.count)
         result = flr_texts_add(texts, error, "part", "%s", stage->parts.list[held].name);
     if (result == FLR_OK)
-        result = flr_texts_add(texts, error, "voxel.least", "%s",
-                               flr_number_print(stage->voxel, number));
+        result = flr_texts_add(texts, error, "voxel.least", "%s", FLR_NUMBER_TEXT(stage->voxel));
     if (result == FLR_OK) result = flr_setup_write_numbers(setup, texts, error);
     for (uint32_t i = 0; i < stage->parts.count && result == FLR_OK; i++)
         result = flr_setup_write_part(i, &stage->parts.list[i], texts, error);

@@ -124,7 +124,7 @@ static void look_done(flr_engine *e, flr_job *job)
         snprintf(s->sentence, sizeof s->sentence, "%.200s and %u more files have changed.", first,
                  changed - 1);
     flr_engine_tell(e, FLR_ENGINE_EVENT_FILES);
-    flr_engine_news(e, FLR_WIRE_EVENT_NOTE, FLR_NO_PART_ID, FLR_NO_HAND_ID, "%s", s->sentence);
+    FLR_ENGINE_NOTE(e, "%s", s->sentence);
 }
 
 static void look_drop(flr_job *job)
@@ -155,10 +155,7 @@ void flr_engine_keep_files(flr_engine *e)
     }
     l->env = e->def.env;
     l->scene = e->scene;
-    l->job.quick = true;
-    l->job.work = look_work;
-    l->job.done = look_done;
-    l->job.drop = look_drop;
+    l->job = (flr_job){.quick = true, .work = look_work, .done = look_done, .drop = look_drop};
     s->looking = true;
     flr_engine_post(e, &l->job, 0, FLR_NO_PART_ID, NULL, NULL);
 }
@@ -275,8 +272,7 @@ static void reload_done(flr_engine *e, flr_job *job)
                  "; %u parts of the files are new and %u are missing: open the scene again to "
                  "follow that",
                  r->fresh, gone);
-    flr_engine_news(e, FLR_WIRE_EVENT_NOTE, FLR_NO_PART_ID, FLR_NO_HAND_ID,
-                    "read again: %u %s another shape%s", changed,
+    FLR_ENGINE_NOTE(e, "read again: %u %s another shape%s", changed,
                     flr_noun(changed, "part has", "parts have"), rest);
 }
 
@@ -317,9 +313,7 @@ flr_result flr_engine_reload_files(flr_engine *e, flr_error *error)
     r->options = e->def.options;
     r->options.go_on = flr_build_job_goes_on;
     r->options.context = &r->job;
-    r->job.work = reload_work;
-    r->job.done = reload_done;
-    r->job.drop = reload_drop;
+    r->job = (flr_job){.work = reload_work, .done = reload_done, .drop = reload_drop};
     s->reloading = true;
     return flr_engine_post(e, &r->job, FLR_WIRE_JOB_IMPORT, FLR_NO_PART_ID, "changed files", NULL);
 }

@@ -358,9 +358,7 @@ static void post_merge(flr_engine *e, flr_static_scene *wanted, double voxel)
     *g = (merged_job){.merged = wanted, .mix = mix, .threads = e->def.threads};
     // marks that have not changed are copied from the one before, if the merge still knows it
     if (e->merged && e->mix && e->mix->merge) g->before = flr_static_scene_retain(e->merged);
-    g->job.work = merged_work;
-    g->job.done = merged_done;
-    g->job.drop = merged_drop;
+    g->job = (flr_job){.work = merged_work, .done = merged_done, .drop = merged_drop};
     e->mix = NULL;
     e->merging = true;
     flr_engine_post(e, &g->job, FLR_WIRE_JOB_MERGE, FLR_NO_PART_ID, "what stays", NULL);

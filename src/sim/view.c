@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "sim/snapshot.h"
 
 /* Contacts with the merged static scene are given to parts by looking at all that are merged: so many looks for a view. */
@@ -373,14 +374,8 @@ const flr_engine_state *flr_engine_view(flr_engine *e)
 
 uint32_t flr_engine_state_find(const flr_engine_state *state, flr_part_id part)
 {
-    uint32_t low = 0, high = state->scene == part.generation ? state->part_count : 0;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (state->parts[middle].part.index == part.index) return middle;
-        if (state->parts[middle].part.index < part.index)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return FLR_ENGINE_NONE;
+    const uint32_t count = state->scene == part.generation ? state->part_count : 0;
+    uint32_t i;
+    FLR_BISECT(i, count, state->parts[i].part.index < part.index);
+    return i < count && state->parts[i].part.index == part.index ? i : FLR_ENGINE_NONE;
 }

@@ -292,9 +292,7 @@ flr_result flr_engine_way_ask(flr_engine *e, const flr_engine_way_def *def, uint
     w->scene = e->scene;
     w->token = token;
     w->def = *def;
-    w->job.work = way_work;
-    w->job.done = way_done;
-    w->job.drop = way_drop;
+    w->job = (flr_job){.work = way_work, .done = way_done, .drop = way_drop};
     e->review->searching[slot] = &w->job;
     return flr_engine_post(e, &w->job, FLR_WIRE_JOB_WAY, def->part, member->name, job);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "sim/engine_internal.h"
 
 /* The apparent mass: a hand's spring gives `stiffness` times half a voxel at most, which is to accelerate the part by so
@@ -231,20 +232,13 @@ void flr_engine_discard(flr_engine *e, flr_world_instance *instance, flr_part_li
     }
     t->instance = instance;
     if (members) t->members = *members, memset(members, 0, sizeof *members);
-    t->job.work = trash_work;
-    t->job.drop = trash_drop;
+    t->job = (flr_job){.work = trash_work, .drop = trash_drop};
     flr_engine_post(e, &t->job, 0, FLR_NO_PART_ID, NULL, NULL);
 }
 
 uint32_t flr_world_instance_find(const flr_world_instance *instance, uint32_t part)
 {
-    uint32_t low = 0, high = instance->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (instance->ids[middle] < part)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < instance->count && instance->ids[low] == part ? low : UINT32_MAX;
+    uint32_t i;
+    FLR_BISECT(i, instance->count, instance->ids[i] < part);
+    return i < instance->count && instance->ids[i] == part ? i : UINT32_MAX;
 }

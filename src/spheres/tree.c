@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "voxel/walk.h"
 
 flr_sphere_tree_def flr_default_sphere_tree_def(void)
@@ -171,17 +172,11 @@ static void normals_of_shell(flr_sphere_tree *tree, const flr_shell *shell, cons
                 continue;
             const uint32_t at[3] = {(uint32_t)v[0], (uint32_t)v[1], (uint32_t)v[2]};
             uint64_t key = key_of(tree->shift, at);
-            uint32_t low = 0, high = (uint32_t)tree->info.voxels;
-            while (low < high) {
-                uint32_t middle = low + (high - low) / 2;
-                if (keys[middle] < key)
-                    low = middle + 1;
-                else
-                    high = middle;
-            }
-            if (low == tree->info.voxels || keys[low] != key) continue;
+            uint32_t voxel;
+            FLR_BISECT(voxel, (uint32_t)tree->info.voxels, keys[voxel] < key);
+            if (voxel == tree->info.voxels || keys[voxel] != key) continue;
             flr_vec3 inward = flr_shell_normal(shell->normal[i]);
-            tree->normals[low] = flr_shell_pack_normal(flr_vec3_neg(inward));
+            tree->normals[voxel] = flr_shell_pack_normal(flr_vec3_neg(inward));
         }
     }
 }

@@ -79,8 +79,8 @@ static flr_result make_path(const char *folder, const char *name, char path[FLR_
 static flr_result path_of(const flr_cache *cache, flr_hash key, char path[FLR_CACHE_PATH_SIZE],
                           flr_error *error)
 {
-    char name[FLR_CACHE_NAME_SIZE], text[FLR_HASH_TEXT_SIZE];
-    snprintf(name, sizeof name, "%s" CACHE_SUFFIX, flr_hash_print(key, text));
+    char name[FLR_CACHE_NAME_SIZE];
+    snprintf(name, sizeof name, "%s" CACHE_SUFFIX, FLR_HASH_TEXT(key));
     return make_path(cache->folder, name, path, error);
 }
 

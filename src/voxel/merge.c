@@ -182,7 +182,6 @@ static flr_hash hash_part(const flr_merge_part *part)
 static flr_result check_part(const flr_merge *merge, const flr_merge_part *part, flr_box3 box,
                              merge_extent *own, double *bytes, flr_error *error)
 {
-    char voxel[FLR_SIZE_TEXT_SIZE];
     flr_voxelize_def def = merge->def;
     double held = 0,
            limit = def.memory_limit ? (double)def.memory_limit : flr_voxelize_default_limit();
@@ -205,7 +204,7 @@ static flr_result check_part(const flr_merge *merge, const flr_merge_part *part,
     return flr_fail(error, FLR_TOO_LARGE,
                     "the parts lie too far apart for voxels of %s; check their poses and units, or "
                     "give a larger voxel",
-                    flr_size_print(def.voxel, voxel));
+                    FLR_SIZE_TEXT(def.voxel));
 }
 
 /* Scans and fills a part; afterwards the mesh is not needed any more. */

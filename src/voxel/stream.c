@@ -56,12 +56,11 @@ static flr_result cut_slabs(flr_stream *s)
     uint64_t bytes = s->slab_bytes ? s->slab_bytes : room;
     flr_result result = flr_slabs_cut(&s->slabs, bytes, s->error);
     if (result != FLR_OK || s->slab_bytes || s->slabs.largest <= room) return result;
-    char voxel[FLR_SIZE_TEXT_SIZE];
     return flr_fail(s->error, FLR_TOO_LARGE,
                     "voxels of %s need at least %.3g GiB, even when they are built slab by slab, "
                     "and there are %.3g; use larger voxels or allow more memory",
-                    flr_size_print(s->def->voxel, voxel),
-                    (double)(lasting + s->slabs.largest) / 0x1p30, (double)s->limit / 0x1p30);
+                    FLR_SIZE_TEXT(s->def->voxel), (double)(lasting + s->slabs.largest) / 0x1p30,
+                    (double)s->limit / 0x1p30);
 }
 
 /* ---- the stages ---- */
@@ -88,11 +87,11 @@ static flr_result check(flr_stream *s, flr_box3 *box)
     s->estimate = flr_voxelize_result_bytes(s->mesh, *box, s->def);
     double need = s->estimate / 6;
     if (need <= (double)room && !flr_voxelize_is_wide(*box, s->def)) return FLR_OK;
-    char voxel[FLR_SIZE_TEXT_SIZE], other[FLR_SIZE_TEXT_SIZE];
+    char other[FLR_SIZE_TEXT_SIZE];
     return flr_fail(s->error, FLR_TOO_LARGE,
                     "voxels of %s need %.3g GiB or more, and there are %.3g on the disk; try "
                     "voxels of %s",
-                    flr_size_print(s->def->voxel, voxel), need / 0x1p30, (double)room / 0x1p30,
+                    FLR_SIZE_TEXT(s->def->voxel), need / 0x1p30, (double)room / 0x1p30,
                     flr_size_print_tight(
                         flr_voxelize_larger(*box, s->def, fmin(1, (double)room / need)), other));
 }

@@ -62,7 +62,6 @@ static double round_up(double size)
 
 flr_result flr_voxelize_check_size(flr_box3 box, const flr_voxelize_def *def, flr_error *error)
 {
-    char voxel[FLR_SIZE_TEXT_SIZE], other[FLR_SIZE_TEXT_SIZE];
     flr_vec3 size = flr_box3_size(box);
     double largest = fmax(size.x, fmax(size.y, size.z)), s = def->voxel;
     if (s <= largest) return FLR_OK;
@@ -70,7 +69,7 @@ flr_result flr_voxelize_check_size(flr_box3 box, const flr_voxelize_def *def, fl
         error, FLR_BAD_ARGUMENT,
         "the voxel (%s) is larger than the whole part (%s); take a smaller one, or give the "
         "unit of the part's file if that is another",
-        flr_size_print(s, voxel), flr_size_print(largest, other));
+        FLR_SIZE_TEXT(s), FLR_SIZE_TEXT(largest));
 }
 
 bool flr_voxelize_is_wide(flr_box3 box, const flr_voxelize_def *def)
@@ -127,7 +126,7 @@ static double size_that_fits(const flr_mesh *mesh, flr_box3 box, const flr_voxel
 flr_result flr_voxelize_check_room(const flr_mesh *mesh, flr_box3 box, const flr_voxelize_def *def,
                                    flr_voxelize_needs *needs, flr_error *error)
 {
-    char voxel[FLR_SIZE_TEXT_SIZE], other[FLR_SIZE_TEXT_SIZE];
+    char other[FLR_SIZE_TEXT_SIZE];
     double s = def->voxel;
     double limit = flr_voxelize_memory_limit(def);
     if (flr_voxelize_measure(mesh, box, def, limit, needs) != FLR_OK)
@@ -137,7 +136,7 @@ flr_result flr_voxelize_check_room(const flr_mesh *mesh, flr_box3 box, const flr
     double better = size_that_fits(mesh, box, def, need, limit);
     return flr_fail(error, FLR_TOO_LARGE,
                     "voxels of %s need about %.3g GiB, and there are %.3g; try voxels of %s",
-                    flr_size_print(s, voxel), need / 0x1p30, limit / 0x1p30,
+                    FLR_SIZE_TEXT(s), need / 0x1p30, limit / 0x1p30,
                     flr_size_print_tight(better, other));
 }
 
