@@ -231,10 +231,7 @@ static flr_result put_pictures(FILE *out, const flr_clash_report *r, flr_error *
 
 static flr_result put_page(FILE *out, const flr_clash_report *r, flr_error *error)
 {
-    fputs("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-          "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
-          "<meta name=\"color-scheme\" content=\"light dark\">\n<title>",
-          out);
+    flr_html_begin(out);
     flr_html_text(out, r->source);
     fprintf(out, " · feeler clash</title>\n<style>%s</style></head><body>\n<h1>", style);
     flr_html_text(out, r->source);

@@ -338,19 +338,15 @@ static flr_result describe(const run_values *values, run_job *j, flr_texts *text
     j->setup.device_force = device->force;
     j->setup.device_torque = device->torque;
     j->setup.dead_man = device->dead_man;
-    flr_result result = flr_texts_add(texts, error, "version", "%s", FLR_VERSION);
-    if (result == FLR_OK) result = flr_setup_write(&j->setup, j->scene, j->stage, texts, error);
-    if (result == FLR_OK) result = flr_texts_add(texts, error, "device", "%s", device->name);
-    if (result == FLR_OK)
-        result = flr_texts_add(texts, error, "hand", "%s",
-                               values->device ? values->device : values->hand);
-    if (result == FLR_OK) result = flr_texts_add(texts, error, "hand.speed", "%g", values->speed);
-    if (result == FLR_OK)
-        result = flr_texts_add(texts, error, "hand.seed", "%lld", (long long)values->seed);
-    if (result == FLR_OK)
-        result = flr_texts_add(texts, error, "paced", "%s", paced(values) ? "true" : "false");
-    if (result == FLR_OK)
-        result = flr_texts_add(texts, error, "machine", "%s", flr_machine_print(machine));
+    flr_texts_add(texts, "version", "%s", FLR_VERSION);
+    flr_result result = flr_setup_write(&j->setup, j->scene, j->stage, texts, error);
+    flr_texts_add(texts, "device", "%s", device->name);
+    flr_texts_add(texts, "hand", "%s", values->device ? values->device : values->hand);
+    flr_texts_add(texts, "hand.speed", "%g", values->speed);
+    flr_texts_add(texts, "hand.seed", "%lld", (long long)values->seed);
+    flr_texts_add(texts, "paced", "%s", paced(values) ? "true" : "false");
+    flr_texts_add(texts, "machine", "%s", flr_machine_print(machine));
+    if (result == FLR_OK) result = flr_texts_end(texts, error);
     j->setup.scene = j->scene->path;
     free(scene);
     return result;
@@ -362,28 +358,17 @@ static flr_result identify(const run_values *values, const run_job *j, flr_hash 
 {
     flr_texts texts = {0};
     flr_result result = flr_setup_write(&j->setup, j->scene, j->stage, &texts, error);
-    if (result == FLR_OK)
-        result = flr_texts_add(&texts, error, "hand", "%s %s %.17g %.17g %lld %d %d",
-                               values->device ? values->device : "", values->hand, values->speed,
-                               values->reach, (long long)values->seed, values->exact_hand,
-                               paced(values));
-    char *all = NULL;
-    size_t size = 0;
-    for (size_t i = 0; i < texts.count && result == FLR_OK; i++) {
+    flr_texts_add(&texts, "hand", "%s %s %.17g %.17g %lld %d %d",
+                  values->device ? values->device : "", values->hand, values->speed, values->reach,
+                  (long long)values->seed, values->exact_hand, paced(values));
+    if (result == FLR_OK) result = flr_texts_end(&texts, error);
+    flr_hasher hasher = flr_hasher_begin();
+    for (size_t i = 0; i < texts.count; i++) {
         /* where the scene's file is does not matter */
         const char *text = i > 0 && !strcmp(texts.list[i - 1], "scene") ? "" : texts.list[i];
-        size_t length = strlen(text) + 1;
-        char *larger = realloc(all, size + length);
-        if (!larger) {
-            result = flr_fail(error, FLR_NO_MEMORY, "not enough memory for a run");
-            break;
-        }
-        all = larger;
-        memcpy(all + size, text, length);
-        size += length;
+        flr_hasher_add(&hasher, text, strlen(text) + 1);
     }
-    if (result == FLR_OK) *identity = flr_hash_bytes(all, size);
-    free(all);
+    *identity = flr_hasher_end(&hasher);
     flr_texts_free(&texts);
     return result;
 }

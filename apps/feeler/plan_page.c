@@ -306,10 +306,7 @@ static flr_result put_page(FILE *out, const flr_steps *s, flr_error *error)
 {
     const flr_plan_sequence *q = &s->sequence;
     flr_result result = FLR_OK;
-    fputs("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-          "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
-          "<meta name=\"color-scheme\" content=\"light dark\">\n<title>",
-          out);
+    flr_html_begin(out);
     flr_html_text(out, s->scene->scene->name);
     fprintf(out, " · feeler plan</title>\n<style>%s</style></head><body>\n<h1>", style);
     flr_html_text(out, s->scene->scene->name);

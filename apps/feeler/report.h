@@ -225,6 +225,8 @@ void flr_chart_path(FILE *out, const char *across, const char *up, const double 
 
 /* Text with <, >, & and quotes made harmless. */
 void flr_html_text(FILE *out, const char *text);
+/* The begin of a page, up to the text of its title. */
+void flr_html_begin(FILE *out);
 void flr_html_base64(FILE *out, const flr_blob *blob);
 
 #endif

@@ -121,6 +121,14 @@ static double *column(const flr_report *r, size_t offset, double scale)
 
 /* ---- pictures ---- */
 
+void flr_html_begin(FILE *out)
+{
+    fputs("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+          "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
+          "<meta name=\"color-scheme\" content=\"light dark\">\n<title>",
+          out);
+}
+
 void flr_html_base64(FILE *out, const flr_blob *blob)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -525,10 +533,7 @@ static flr_result write_page(flr_cli *cli, FILE *out, const flr_report *r, flr_e
     double *t = COLUMN(r, t, 1);
     flr_result result = t ? FLR_OK : flr_fail_memory(error);
     if (result != FLR_OK) return result;
-    fputs("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-          "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
-          "<meta name=\"color-scheme\" content=\"light dark\">\n<title>",
-          out);
+    flr_html_begin(out);
     flr_html_text(out, text_of(r, "scene.name"));
     fputs(" · ", out);
     flr_html_text(out, r->from.setup.part);

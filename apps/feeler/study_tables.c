@@ -156,9 +156,8 @@ static bool put_html(FILE *out, const flr_study *s)
 {
     size_t done = 0;
     for (size_t i = 0; i < s->task_count; i++) done += s->tasks[i].done;
-    fputs("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-          "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
-          "<meta name=\"color-scheme\" content=\"light dark\">\n<title>feeler study</title>\n"
+    flr_html_begin(out);
+    fputs("feeler study</title>\n"
           "<style>body{font:16px/1.5 system-ui,sans-serif;margin:2em auto;max-width:70em;"
           "padding:0 1em}table{border-collapse:collapse}td,th{padding:.3em .7em;border:1px solid "
           "#8884;text-align:left;font-weight:normal}.soft{opacity:.6}</style></head><body>\n",

@@ -103,7 +103,8 @@ static uint8_t *print_params(const flr_world_params *params, size_t *size, flr_e
     setup.params = *params;
     char *text = NULL;
     FILE *out = NULL;
-    if (flr_setup_write_numbers(&setup, &texts, error) == FLR_OK) out = open_memstream(&text, size);
+    flr_setup_write_numbers(&setup, &texts);
+    if (flr_texts_end(&texts, error) == FLR_OK) out = open_memstream(&text, size);
     for (size_t i = 0; out && i + 1 < texts.count; i += 2)
         fprintf(out, "%s %s\n", texts.list[i], texts.list[i + 1]);
     if (out && fclose(out) != 0) {
@@ -218,20 +219,19 @@ static flr_result read_params(const flr_record_note *note, const char *path,
 {
     flr_setup setup = flr_default_setup();
     flr_texts texts = {0};
-    flr_result result = FLR_OK;
     const char *at = (const char *)note->data, *end = at + note->size;
-    while (at < end && result == FLR_OK) {
+    while (at < end) {
         const char *line_end = memchr(at, '\n', (size_t)(end - at));
         if (!line_end) line_end = end;
         const char *space = memchr(at, ' ', (size_t)(line_end - at));
         char key[64];
         if (space && (size_t)(space - at) < sizeof key) {
             snprintf(key, sizeof key, "%.*s", (int)(space - at), at);
-            result =
-                flr_texts_add(&texts, error, key, "%.*s", (int)(line_end - space - 1), space + 1);
+            flr_texts_add(&texts, key, "%.*s", (int)(line_end - space - 1), space + 1);
         }
         at = line_end + 1;
     }
+    flr_result result = flr_texts_end(&texts, error);
     if (result == FLR_OK) result = flr_setup_read_numbers(find_line, &texts, path, &setup, error);
     flr_texts_free(&texts);
     if (result == FLR_OK) *params = setup.params;

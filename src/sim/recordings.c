@@ -151,28 +151,22 @@ static flr_result describe(flr_engine *e, const char *scene, flr_texts *texts, f
                  {"paced", e->def.paced ? "true" : "false"},
                  {"frames", e->def.small_recordings ? "some" : "all"}};
     bool apart = scene[0] && scene[0] != '/' && e->def.folder; /* from elsewhere, too */
-    flr_result result = flr_texts_add(texts, error, "scene", "%s%s%s", apart ? e->def.folder : "",
-                                      apart ? "/" : "", scene);
-    for (size_t i = 0; i < sizeof lines / sizeof *lines && result == FLR_OK; i++)
-        result = flr_texts_add(texts, error, lines[i].key, "%s", lines[i].text);
-    if (result == FLR_OK)
-        result = flr_texts_add(texts, error, "scene.unit", "%s", FLR_NUMBER_TEXT(e->unit_metres));
-    if (result == FLR_OK)
-        result = flr_texts_add(texts, error, "voxel.least", "%s", FLR_NUMBER_TEXT(e->tuning.voxel));
-    if (result == FLR_OK) result = flr_setup_write_numbers(&setup, texts, error);
-    for (uint32_t i = 0; i < e->members.count && result == FLR_OK; i++) {
+    flr_texts_add(texts, "scene", "%s%s%s", apart ? e->def.folder : "", apart ? "/" : "", scene);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        flr_texts_add(texts, lines[i].key, "%s", lines[i].text);
+    flr_texts_add(texts, "scene.unit", "%s", FLR_NUMBER_TEXT(e->unit_metres));
+    flr_texts_add(texts, "voxel.least", "%s", FLR_NUMBER_TEXT(e->tuning.voxel));
+    flr_setup_write_numbers(&setup, texts);
+    for (uint32_t i = 0; i < e->members.count; i++) {
         const flr_part_entry *m = &e->members.list[i];
-        result = flr_setup_write_part(i, m, texts, error);
+        flr_setup_write_part(i, m, texts);
         char key[48];
         snprintf(key, sizeof key, "parts.%u.voxel", i);
-        if (result == FLR_OK)
-            result = flr_texts_add(texts, error, key, "%s", FLR_NUMBER_TEXT(m->shape->voxel));
+        flr_texts_add(texts, key, "%s", FLR_NUMBER_TEXT(m->shape->voxel));
         snprintf(key, sizeof key, "parts.%u.free", i);
-        if (result == FLR_OK)
-            result =
-                flr_texts_add(texts, error, key, "%s", m->kind == FLR_PART_FREE ? "true" : "false");
+        flr_texts_add(texts, key, "%s", m->kind == FLR_PART_FREE ? "true" : "false");
     }
-    return result;
+    return flr_texts_end(texts, error);
 }
 
 /* Parts have come or gone since the scene was read, or it never was: the scene as it is now is saved beside the

@@ -38,26 +38,20 @@ flr_result flr_setup_stage(flr_env *env, const flr_setup *setup, const flr_scene
 
 /* ---- texts ---- */
 
-static flr_result no_memory(flr_error *error)
+void flr_texts_add(flr_texts *texts, const char *key, const char *format, ...)
 {
-    return flr_fail(error, FLR_NO_MEMORY, "not enough memory to describe the run");
-}
-
-flr_result flr_texts_add(flr_texts *texts, flr_error *error, const char *key, const char *format,
-                         ...)
-{
+    if (texts->failed) return;
     va_list arguments;
     va_start(arguments, format);
     int size = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
-    if (!flr_array_resize(&texts->list, texts->count + 3, sizeof *texts->list))
-        return no_memory(error);
-    texts->list[texts->count] = NULL;
     char *copy = strdup(key), *value = size < 0 ? NULL : malloc((size_t)size + 1);
-    if (!copy || !value) {
+    texts->failed =
+        !copy || !value || !flr_array_resize(&texts->list, texts->count + 3, sizeof *texts->list);
+    if (texts->failed) {
         free(copy);
         free(value);
-        return no_memory(error);
+        return;
     }
     va_start(arguments, format);
     vsnprintf(value, (size_t)size + 1, format, arguments);
@@ -65,14 +59,19 @@ flr_result flr_texts_add(flr_texts *texts, flr_error *error, const char *key, co
     texts->list[texts->count++] = copy;
     texts->list[texts->count++] = value;
     texts->list[texts->count] = NULL;
-    return FLR_OK;
+}
+
+flr_result flr_texts_end(const flr_texts *texts, flr_error *error)
+{
+    if (!texts->failed) return FLR_OK;
+    return flr_fail(error, FLR_NO_MEMORY, "not enough memory to describe the run");
 }
 
 void flr_texts_free(flr_texts *texts)
 {
     for (size_t i = 0; i < texts->count; i++) free(texts->list[i]);
     free(texts->list);
-    *texts = (flr_texts){NULL, 0};
+    *texts = (flr_texts){0};
 }
 
 const char *flr_texts_find(const flr_texts *texts, const char *key)
@@ -174,26 +173,27 @@ static const setup_field fields[] = {
 };
 enum { SETUP_FIELDS = sizeof fields / sizeof *fields };
 
-static flr_result write_field(const setup_field *f, const flr_setup *setup, flr_texts *texts,
-                              flr_error *error)
+static void write_field(const setup_field *f, const flr_setup *setup, flr_texts *texts)
 {
     const void *at = (const char *)setup + f->offset;
     switch (f->kind) {
     case SETUP_NUMBER:
     case NEWER_NUMBER: {
         double value = *(const double *)at;
-        return flr_texts_add(texts, error, f->key, "%s",
-                             isfinite(value) ? FLR_NUMBER_TEXT(value) : "inf");
-    }
-    case SETUP_COUNT:
-        return flr_texts_add(texts, error, f->key, "%u", *(const unsigned *)at);
-    case SETUP_FLAG:
-    case NEWER_FLAG:
-        return flr_texts_add(texts, error, f->key, "%s", *(const bool *)at ? "true" : "false");
-    case SETUP_WORD:
+        flr_texts_add(texts, f->key, "%s", isfinite(value) ? FLR_NUMBER_TEXT(value) : "inf");
         break;
     }
-    return flr_texts_add(texts, error, f->key, "%s", f->words[*(const int *)at]);
+    case SETUP_COUNT:
+        flr_texts_add(texts, f->key, "%u", *(const unsigned *)at);
+        break;
+    case SETUP_FLAG:
+    case NEWER_FLAG:
+        flr_texts_add(texts, f->key, "%s", *(const bool *)at ? "true" : "false");
+        break;
+    case SETUP_WORD:
+        flr_texts_add(texts, f->key, "%s", f->words[*(const int *)at]);
+        break;
+    }
 }
 
 /* false: the text is no such value */
@@ -237,41 +237,26 @@ flr_result flr_setup_hash_scene(const flr_scene *scene, char hash[FLR_HASH_TEXT_
     return FLR_OK;
 }
 
-static flr_result write_weight(uint32_t number, const char *what, double value, flr_texts *texts,
-                               flr_error *error)
-{
-    char key[48];
-    snprintf(key, sizeof key, "parts.%u.%s", number, what);
-    return flr_texts_add(texts, error, key, "%s", FLR_NUMBER_TEXT(value));
-}
-
-flr_result flr_setup_write_part(uint32_t number, const flr_part_entry *part, flr_texts *texts,
-                                flr_error *error)
+void flr_setup_write_part(uint32_t number, const flr_part_entry *part, flr_texts *texts)
 {
     char key[48];
     snprintf(key, sizeof key, "parts.%u.name", number);
-    flr_result result = flr_texts_add(texts, error, key, "%s", part->name);
+    flr_texts_add(texts, key, "%s", part->name);
     snprintf(key, sizeof key, "parts.%u.moving", number);
-    if (result == FLR_OK)
-        result = flr_texts_add(texts, error, key, "%s",
-                               part->kind != FLR_PART_STATIC ? "true" : "false");
+    flr_texts_add(texts, key, "%s", part->kind != FLR_PART_STATIC ? "true" : "false");
     snprintf(key, sizeof key, "parts.%u.mesh", number);
-    if (result == FLR_OK)
-        result = flr_texts_add(texts, error, key, "%s", FLR_HASH_TEXT(part->shape->mesh->hash));
-    if (result == FLR_OK && part->mass > 0)
-        result = write_weight(number, "mass", part->mass, texts, error);
-    if (result == FLR_OK && part->density > 0)
-        result = write_weight(number, "density", part->density, texts, error);
-    return result;
+    flr_texts_add(texts, key, "%s", FLR_HASH_TEXT(part->shape->mesh->hash));
+    snprintf(key, sizeof key, "parts.%u.mass", number);
+    if (part->mass > 0) flr_texts_add(texts, key, "%s", FLR_NUMBER_TEXT(part->mass));
+    snprintf(key, sizeof key, "parts.%u.density", number);
+    if (part->density > 0) flr_texts_add(texts, key, "%s", FLR_NUMBER_TEXT(part->density));
 }
 
-flr_result flr_setup_write_numbers(const flr_setup *setup, flr_texts *texts, flr_error *error)
+void flr_setup_write_numbers(const flr_setup *setup, flr_texts *texts)
 {
-    flr_result result = flr_texts_add(texts, error, "device.dead_man", "%d", setup->dead_man);
-    if (result == FLR_OK && setup->live) result = flr_texts_add(texts, error, "source", "serve");
-    for (size_t i = 0; i < SETUP_FIELDS && result == FLR_OK; i++)
-        result = write_field(&fields[i], setup, texts, error);
-    return result;
+    flr_texts_add(texts, "device.dead_man", "%d", setup->dead_man);
+    if (setup->live) flr_texts_add(texts, "source", "serve");
+    for (size_t i = 0; i < SETUP_FIELDS; i++) write_field(&fields[i], setup, texts);
 }
 
 flr_result flr_setup_write(const flr_setup *setup, const flr_scene *scene, const flr_stage *stage,
@@ -280,21 +265,20 @@ flr_result flr_setup_write(const flr_setup *setup, const flr_scene *scene, const
     char hash[FLR_HASH_TEXT_SIZE];
     uint32_t held = flr_stage_find(stage, setup->part);
     flr_result result = flr_setup_hash_scene(scene, hash, error);
-    if (result == FLR_OK) result = flr_texts_add(texts, error, "scene", "%s", setup->scene);
-    if (result == FLR_OK) result = flr_texts_add(texts, error, "scene.name", "%s", scene->name);
-    if (result == FLR_OK) result = flr_texts_add(texts, error, "scene.hash", "%s", hash);
-    if (result == FLR_OK)
-        result = flr_texts_add(texts, error, "scene.unit", "%s", FLR_NUMBER_TEXT(scene->unit));
-    if (result == FLR_OK && setup->tool == FLR_TOOL_POINT)
-        result = flr_texts_add(texts, error, "part", "%s", "");
-    else if (result == FLR_OK && held < stage->parts.count)
-        result = flr_texts_add(texts, error, "part", "%s", stage->parts.list[held].name);
-    if (result == FLR_OK)
-        result = flr_texts_add(texts, error, "voxel.least", "%s", FLR_NUMBER_TEXT(stage->voxel));
-    if (result == FLR_OK) result = flr_setup_write_numbers(setup, texts, error);
-    for (uint32_t i = 0; i < stage->parts.count && result == FLR_OK; i++)
-        result = flr_setup_write_part(i, &stage->parts.list[i], texts, error);
-    return result;
+    if (result != FLR_OK) return result;
+    flr_texts_add(texts, "scene", "%s", setup->scene);
+    flr_texts_add(texts, "scene.name", "%s", scene->name);
+    flr_texts_add(texts, "scene.hash", "%s", hash);
+    flr_texts_add(texts, "scene.unit", "%s", FLR_NUMBER_TEXT(scene->unit));
+    if (setup->tool == FLR_TOOL_POINT)
+        flr_texts_add(texts, "part", "%s", "");
+    else if (held < stage->parts.count)
+        flr_texts_add(texts, "part", "%s", stage->parts.list[held].name);
+    flr_texts_add(texts, "voxel.least", "%s", FLR_NUMBER_TEXT(stage->voxel));
+    flr_setup_write_numbers(setup, texts);
+    for (uint32_t i = 0; i < stage->parts.count; i++)
+        flr_setup_write_part(i, &stage->parts.list[i], texts);
+    return flr_texts_end(texts, error);
 }
 
 flr_result flr_setup_read_numbers(const char *(*text)(const void *context, const char *key),

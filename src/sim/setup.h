@@ -43,11 +43,13 @@ flr_result flr_setup_stage(flr_env *env, const flr_setup *setup, const flr_scene
 typedef struct flr_texts {
     char **list;
     size_t count; /* without the NULL */
+    bool failed;  /* memory ran out, and everything after is ignored */
 } flr_texts;
 
-/* Adds a key and its value. FLR_NO_MEMORY. */
-flr_result flr_texts_add(flr_texts *texts, flr_error *error, const char *key, const char *format,
-                         ...) FLR_PRINTF(4, 5);
+/* Adds a key and its value. */
+void flr_texts_add(flr_texts *texts, const char *key, const char *format, ...) FLR_PRINTF(3, 4);
+/* FLR_NO_MEMORY where some are missing. */
+flr_result flr_texts_end(const flr_texts *texts, flr_error *error);
 void flr_texts_free(flr_texts *texts);
 /* The value of a key that was added; NULL: none. */
 const char *flr_texts_find(const flr_texts *texts, const char *key);
@@ -59,15 +61,14 @@ flr_result flr_setup_write(const flr_setup *setup, const flr_scene *scene, const
                            flr_texts *texts, flr_error *error);
 
 /* The pieces of that, for those who have no stage. The numbers of a setup: */
-flr_result flr_setup_write_numbers(const flr_setup *setup, flr_texts *texts, flr_error *error);
+void flr_setup_write_numbers(const flr_setup *setup, flr_texts *texts);
 /* … and back from texts, wherever they are; `text` gives NULL where there is none. `path` is for
  * sentences. The rest of `setup` stays. */
 flr_result flr_setup_read_numbers(const char *(*text)(const void *context, const char *key),
                                   const void *context, const char *path, flr_setup *setup,
                                   flr_error *error);
 /* parts.N.name and so on. Frames speak of the part by this number, too. */
-flr_result flr_setup_write_part(uint32_t number, const flr_part_entry *part, flr_texts *texts,
-                                flr_error *error);
+void flr_setup_write_part(uint32_t number, const flr_part_entry *part, flr_texts *texts);
 /* What scene.hash is. */
 flr_result flr_setup_hash_scene(const flr_scene *scene, char hash[FLR_HASH_TEXT_SIZE],
                                 flr_error *error);

@@ -195,16 +195,17 @@ static void copy_without(flr_env *env, const char *from, const char *to, copying
     flr_error error;
     assert_ok(flr_recording_open(env, from, &recording, &error), error);
     assert_ok(flr_setup_read(recording, from, &setup, &error), error);
-    assert_int_equal(flr_setup_write_numbers(&setup, &texts, NULL), FLR_OK);
+    flr_setup_write_numbers(&setup, &texts);
     for (int i = 0; i < 4; i++)
-        flr_texts_add(&texts, NULL, kept[i], "%s", flr_recording_text(recording, kept[i]));
+        flr_texts_add(&texts, kept[i], "%s", flr_recording_text(recording, kept[i]));
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 5; k++) {
             static const char *const words[] = {"name", "moving", "mesh", "voxel", "free"};
             char key[48];
             snprintf(key, sizeof key, "parts.%d.%s", i, words[k]);
-            flr_texts_add(&texts, NULL, key, "%s", flr_recording_text(recording, key));
+            flr_texts_add(&texts, key, "%s", flr_recording_text(recording, key));
         }
+    assert_ok(flr_texts_end(&texts, &error), error);
     flr_recorder_def def = flr_default_recorder_def();
     def.path = to, def.hands = 2, def.parts = 2, def.notes = true;
     def.texts = (const char *const *)texts.list;

@@ -207,9 +207,8 @@ static flr_result describe(void *context, flr_error *why)
 {
     (void)context;
     flr_texts texts = {0};
-    flr_result result = FLR_OK;
-    for (int i = 0; i < 10 && result == FLR_OK; i++)
-        result = flr_texts_add(&texts, why, "key", "value %d", i);
+    for (int i = 0; i < 10; i++) flr_texts_add(&texts, "key", "value %d", i);
+    flr_result result = flr_texts_end(&texts, why);
     flr_texts_free(&texts);
     return result;
 }
