@@ -36,7 +36,7 @@ static bool add_triangle(flr_border *b, uint32_t x, uint32_t y, uint32_t z)
     return true;
 }
 
-void flr_border_free(flr_border *b)
+static void border_free(flr_border *b)
 {
     free(b->vertices);
     free(b->triangles);
@@ -140,7 +140,7 @@ static bool add_faces(layers *l, bool first)
     return true;
 }
 
-flr_result flr_border_add(flr_border *border, const flr_voxmap *voxmap, flr_error *error)
+static flr_result border_add(flr_border *border, const flr_voxmap *voxmap, flr_error *error)
 {
     layers l = {.border = border, .voxmap = voxmap, .info = flr_voxmap_get_info(voxmap)};
     l.nx = l.info.size[0] + 1, l.ny = l.info.size[1] + 1;
@@ -218,7 +218,7 @@ static flr_result sweep_part(const flr_swept_mesh_def *def, uint32_t part, const
     how.pose_count = count;
     how.voxel = flr_swept_mesh_voxel(def->tolerance);
     flr_result result = flr_sweep_make(&how, &voxmap, &swept, error);
-    if (result == FLR_OK) result = flr_border_add(border, voxmap, error);
+    if (result == FLR_OK) result = border_add(border, voxmap, error);
     if (result == FLR_OK) report->volume += swept.volume;
     flr_voxmap_destroy(voxmap);
     free(own);
@@ -263,10 +263,10 @@ flr_result flr_swept_mesh_of(flr_env *env, const char *path, const flr_voxmap *s
                              size_t *triangles, flr_error *error)
 {
     flr_border border = {0};
-    flr_result result = flr_border_add(&border, swept, error);
+    flr_result result = border_add(&border, swept, error);
     if (result == FLR_OK) result = write_border(env, path, &border, error);
     *triangles = border.triangle_count;
-    flr_border_free(&border);
+    border_free(&border);
     return result;
 }
 
@@ -283,7 +283,7 @@ flr_result flr_swept_mesh_write(const flr_swept_mesh_def *def, flr_swept_mesh_re
             result = sweep_part(def, i, poses, count, &border, report, error);
     if (result == FLR_OK) result = write_border(def->env, def->path, &border, error);
     report->triangles = border.triangle_count;
-    flr_border_free(&border);
+    border_free(&border);
     free(poses);
     return result;
 }

@@ -46,9 +46,6 @@ typedef struct flr_border {
     size_t vertex_count, vertex_room, triangle_count, triangle_room;
 } flr_border;
 
-flr_result flr_border_add(flr_border *border, const flr_voxmap *voxmap, flr_error *error);
-void flr_border_free(flr_border *border);
-
 /* Writes a binary glTF file with one mesh, in metres, y up as the format has it. */
 flr_result flr_glb_write(flr_env *env, const char *path, const flr_border *border,
                          flr_error *error);

@@ -149,6 +149,5 @@ bool flr_share_scene_message(flr_share *share, uint16_t member, const flr_messag
 void flr_share_scene_job(flr_share *share, const flr_engine_job *job);
 void flr_share_scene_in(flr_share *share);
 void flr_share_scene_free(flr_share *share);
-flr_hash flr_share_scene_hash(const flr_share *share);
 
 #endif

@@ -15,7 +15,7 @@ static void fail(flr_share *s, const char *sentence)
 }
 
 /* The same parts in the same order; where they are and how fine their voxels are is not in it. */
-flr_hash flr_share_scene_hash(const flr_share *s)
+static flr_hash scene_hash(const flr_share *s)
 {
     flr_hasher hasher = flr_hasher_begin();
     flr_engine_part part;
@@ -469,7 +469,7 @@ bool flr_share_scene_message(flr_share *s, uint16_t member, const flr_message *m
 
 static void become_ready(flr_share *s)
 {
-    flr_hash hash = flr_share_scene_hash(s);
+    flr_hash hash = scene_hash(s);
     if (s->def.join && !flr_hash_equal(hash, s->scene)) {
         fail(s, "the scene here is not the one of the session; do both sides run the same feeler?");
         return;

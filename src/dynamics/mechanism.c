@@ -20,7 +20,7 @@ flr_joint flr_default_joint(void)
     return (flr_joint){.a = FLR_JOINT_WORLD, .b = FLR_JOINT_WORLD, .axis = {0, 0, 1}};
 }
 
-uint32_t flr_joint_freedoms(flr_joint_kind kind)
+static uint32_t freedoms_of(flr_joint_kind kind)
 {
     static const uint32_t counts[FLR_JOINT_KINDS] = {0, 1, 1, 2, 1, 3, 3};
     return counts[kind];
@@ -185,8 +185,7 @@ static uint32_t add_body(mechanism_build *b, uint32_t leader, uint32_t parent, u
 {
     flr_mechanism *m = b->m;
     flr_mechanism_island *island = &m->islands[m->island_count];
-    const uint32_t own =
-        joint == FLR_MECHANISM_NONE ? 6 : flr_joint_freedoms(m->joints[joint].kind);
+    const uint32_t own = joint == FLR_MECHANISM_NONE ? 6 : freedoms_of(m->joints[joint].kind);
     m->bodies[m->body_count] = (flr_mechanism_body){.leader = leader,
                                                     .parent = parent,
                                                     .joint = joint,

@@ -113,8 +113,7 @@ double flr_mechanism_advance(const flr_mechanism *m, uint32_t island, const flr_
                              const double *change, const bool *held, flr_joint_position *positions,
                              flr_pose *T_world_part);
 
-/* Freedoms that a joint has; its island, and the first of its freedoms there: none for one that closes a loop. */
-uint32_t flr_joint_freedoms(flr_joint_kind kind);
+/* The island of a joint, and the first of its freedoms there: none for one that closes a loop. */
 uint32_t flr_mechanism_freedom(const flr_mechanism *m, uint32_t joint, uint32_t *island);
 
 #endif

@@ -7,7 +7,8 @@
 
 #include "base/text.h"
 
-uint64_t flr_reader_line(const flr_reader *reader, const char *at)
+/* The number of the line that holds `at`, from 1. */
+static uint64_t line_of(const flr_reader *reader, const char *at)
 {
     // a line ends with \n, \r\n or \r
     uint64_t line = 1;
@@ -22,7 +23,7 @@ static void print_place(const flr_reader *reader, const char *at, char text[40])
     if (reader->binary)
         snprintf(text, 40, "byte %" PRIu64, (uint64_t)(at - reader->bytes));
     else
-        snprintf(text, 40, "line %" PRIu64, flr_reader_line(reader, at));
+        snprintf(text, 40, "line %" PRIu64, line_of(reader, at));
 }
 
 static flr_result stop(flr_reader *reader, const char *at, const char *format, va_list arguments)

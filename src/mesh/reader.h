@@ -40,9 +40,6 @@ flr_result flr_reader_built(flr_reader *reader, flr_result result);
  * triangles that this costs. */
 flr_result flr_reader_complain_far(flr_reader *reader, const char *at, flr_vec3 corner);
 
-/* The number of the line that holds `at`, from 1. */
-uint64_t flr_reader_line(const flr_reader *reader, const char *at);
-
 /* 1868654180 as "1,868,654,180". Returns `text`. */
 enum { FLR_COUNT_TEXT_SIZE = 32 };
 const char *flr_count_print(uint64_t count, char text[FLR_COUNT_TEXT_SIZE]);

@@ -14,7 +14,9 @@ flr_rows flr_rows_begin(const char *name, const void *bytes, size_t size, flr_er
     return (flr_rows){name, text, NULL, text + size, 0, error};
 }
 
-size_t flr_rows_most(const flr_rows *r, size_t columns)
+/* The most lines of `columns` numbers that the text can have: no more than it has lines, nor than fit into it, since a
+ * number takes two bytes with what parts it from the next. With this room an array never has to grow. */
+static size_t most_rows(const flr_rows *r, size_t columns)
 {
     size_t size = (size_t)(r->end - r->at), fit = (size + 1) / (2 * columns), count = 1;
     const char *at = r->at;
@@ -93,7 +95,7 @@ flr_result flr_rows_parse(const flr_rows_def *def, const char *name, const void 
 {
     flr_error why = {0};
     flr_rows r = flr_rows_begin(name, bytes, size, &why);
-    size_t room = flr_rows_most(&r, def->columns), found = 0;
+    size_t room = most_rows(&r, def->columns), found = 0;
     char *rows = malloc((room + 1) * def->size); /* one more, for a line that is refused */
     if (!rows)
         return flr_fail(error, FLR_NO_MEMORY, "%s: no memory for the %s", name, def->several);

@@ -21,10 +21,6 @@ typedef struct flr_rows {
 /* `bytes` need not end with 0; NULL allowed where size is 0. `error` is not NULL. */
 flr_rows flr_rows_begin(const char *name, const void *bytes, size_t size, flr_error *error);
 
-/* The most lines of `columns` numbers that the text can have: no more than it has lines, nor than fit into it, since a
- * number takes two bytes with what parts it from the next. With this room an array never has to grow. */
-size_t flr_rows_most(const flr_rows *lines, size_t columns);
-
 /* Goes to the next line that has something in it, the first time to the first. False: there is none. */
 bool flr_rows_next(flr_rows *lines);
 

@@ -176,9 +176,6 @@ void flr_client_session_send_device(flr_client_session *session, uint32_t reques
 void flr_client_session_send_recording(flr_client_session *session, uint32_t request,
                                        uint32_t index);
 void flr_client_session_send_health(flr_client_session *session, uint32_t request, int64_t now);
-/* Tells all who want to know that something has happened. */
-void flr_hub_tell(flr_hub *hub, uint8_t kind, flr_part_id part, flr_hand_id hand,
-                  const char *sentence);
 /* An upload counts until its job has ended; where there is no memory to remember it, it does not. */
 void flr_hub_count_upload(flr_hub *hub, uint32_t job, uint64_t bytes);
 const flr_engine_health *flr_hub_health(flr_hub *hub, int64_t now);

@@ -87,8 +87,9 @@ const flr_engine_health *flr_hub_health(flr_hub *hub, int64_t now)
     return &hub->health;
 }
 
-void flr_hub_tell(flr_hub *hub, uint8_t kind, flr_part_id part, flr_hand_id hand,
-                  const char *sentence)
+/* Tells all who want to know that something has happened. */
+static void tell_all(flr_hub *hub, uint8_t kind, flr_part_id part, flr_hand_id hand,
+                     const char *sentence)
 {
     flr_message message = {.id = FLR_MSG_EVENT};
     message.as.event.kind = kind;
@@ -484,7 +485,7 @@ static void begin_second_of_news(flr_hub *hub, int64_t now)
     snprintf(sentence, sizeof sentence,
              "%u events were left out: more than %d happened in one second", left_out, MAX_NEWS);
     flr_log_write(hub->def.log, FLR_LOG_WARNING, "%s", sentence);
-    flr_hub_tell(hub, FLR_WIRE_EVENT_WARNING, FLR_NO_PART_ID, FLR_NO_HAND_ID, sentence);
+    tell_all(hub, FLR_WIRE_EVENT_WARNING, FLR_NO_PART_ID, FLR_NO_HAND_ID, sentence);
 }
 
 static bool count_news(flr_hub *hub)

@@ -247,8 +247,6 @@ uint32_t flr_group_list_make(flr_group_list *groups, const char *name, uint32_t 
 uint32_t flr_group_list_find(const flr_group_list *groups, const char *name);
 /* The groups of a scene, in its order, for an empty list; of_part: [part_count], the place of each part's group. False: no memory. */
 bool flr_group_list_read(const flr_scene *scene, flr_group_list *groups, uint32_t *of_part);
-/* Takes a group out: what it holds, parts too, goes where it was. */
-void flr_group_list_remove(flr_group_list *groups, uint32_t group, flr_part_list *parts);
 void flr_group_list_free(flr_group_list *groups);
 /* Gives each part the number of its rigid group. Where one of such a group moves, all do. */
 void flr_group_list_set_rigid(const flr_group_list *groups, flr_part_list *parts);

@@ -102,10 +102,8 @@ flr_static_scene *flr_static_scene_bare(uint32_t room);
 /* The shape is used. */
 void flr_static_scene_add(flr_static_scene *merged, uint32_t part, flr_shape *shape,
                           flr_pose T_world_part);
-/* Makes its voxels: with a merge that has its parts; or at once, of parts in `parts`, whose names are for sentences. `go_on` is
- * called before each, false stops with FLR_CANCELLED; may be NULL. `before` as in flr_merge_build(). */
-flr_result flr_static_scene_build(flr_static_scene *merged, flr_merge *merge,
-                                  const flr_voxmap *before, flr_error *error);
+/* Makes its voxels at once, of parts in `parts`, whose names are for sentences. `go_on` is
+ * called before each, false stops with FLR_CANCELLED; may be NULL. */
 flr_result flr_static_scene_merge(flr_static_scene *merged, const flr_part_list *parts,
                                   unsigned threads, bool (*go_on)(void *context, uint32_t part),
                                   void *context, flr_error *error);

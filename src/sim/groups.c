@@ -58,7 +58,8 @@ static uint32_t moved(uint32_t index, uint32_t gone, uint32_t up)
     return index != FLR_ENGINE_NONE && index > gone ? index - 1 : index;
 }
 
-void flr_group_list_remove(flr_group_list *groups, uint32_t group, flr_part_list *parts)
+/* Takes a group out: what it holds, parts too, goes where it was. */
+static void remove_group(flr_group_list *groups, uint32_t group, flr_part_list *parts)
 {
     uint32_t up = groups->list[group].in;
     for (uint32_t i = 0; i < parts->count; i++)
@@ -169,7 +170,7 @@ flr_result flr_engine_ungroup(flr_engine *e, const char *name, flr_error *error)
     for (uint32_t i = 0; i < e->members.count; i++)
         if (is_within(e, e->members.list[i].group, group))
             flr_engine_tell_part(e, &e->members.list[i]);
-    flr_group_list_remove(&e->groups, group, &e->members);
+    remove_group(&e->groups, group, &e->members);
     tell_groups(e);
     return FLR_OK;
 }

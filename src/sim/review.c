@@ -9,7 +9,8 @@
 
 /* ---- the list ---- */
 
-bool flr_allow_rules_add(flr_allow_rules *rules, const char *a, const char *b)
+/* False: no memory. */
+static bool add_rule(flr_allow_rules *rules, const char *a, const char *b)
 {
     if (rules->count == rules->room) {
         uint32_t room = rules->room ? 2 * rules->room : 8;
@@ -29,7 +30,7 @@ bool flr_allow_rules_copy(const flr_allow_rules *from, flr_allow_rules *to)
     bool ok = true;
     *to = (flr_allow_rules){0};
     for (uint32_t i = 0; i < from->count && ok; i++)
-        ok = flr_allow_rules_add(to, from->list[i].a, from->list[i].b);
+        ok = add_rule(to, from->list[i].a, from->list[i].b);
     return ok;
 }
 
@@ -43,7 +44,8 @@ void flr_allow_rules_free(flr_allow_rules *rules)
 
 flr_review *flr_review_create(void) { return calloc(1, sizeof(flr_review)); }
 
-void flr_review_forget(flr_review *review)
+/* For another scene. */
+static void forget_review(flr_review *review)
 {
     flr_allow_rules_free(&review->rules);
     free(review->notes);
@@ -56,7 +58,7 @@ void flr_review_forget(flr_review *review)
 void flr_review_destroy(flr_review *review)
 {
     if (!review) return;
-    flr_review_forget(review);
+    forget_review(review);
     for (int i = 0; i < FLR_REVIEW_ANSWERS; i++)
         flr_engine_clashes_free(&review->answers[i].clashes);
     for (int i = 0; i < FLR_REVIEW_REPORTS; i++) flr_blob_free(&review->reports[i].file);
@@ -91,9 +93,9 @@ static flr_engine_note *add_note(flr_review *review)
 bool flr_review_read(flr_review *review, const flr_scene *scene, uint32_t number)
 {
     bool ok = true;
-    flr_review_forget(review);
+    forget_review(review);
     for (size_t i = 0; i < scene->allow_count && ok; i++)
-        ok = flr_allow_rules_add(&review->rules, scene->allow[i].a, scene->allow[i].b);
+        ok = add_rule(&review->rules, scene->allow[i].a, scene->allow[i].b);
     for (size_t i = 0; i < scene->note_count && ok; i++) {
         const flr_scene_note *from = &scene->notes[i];
         flr_engine_note *note = add_note(review);
@@ -246,7 +248,7 @@ flr_result flr_engine_allow(flr_engine *e, flr_part_id part, flr_part_id other, 
     if (rules->count >= FLR_ALLOW_MAX_RULES)
         return flr_fail(error, FLR_TOO_LARGE, "a scene allows at most %d pairs",
                         FLR_ALLOW_MAX_RULES);
-    return flr_allow_rules_add(rules, one->name, two->name) ? FLR_OK : flr_engine_no_memory(error);
+    return add_rule(rules, one->name, two->name) ? FLR_OK : flr_engine_no_memory(error);
 }
 
 uint32_t flr_engine_allow_rules(const flr_engine *e) { return e->review->rules.count; }

@@ -18,8 +18,6 @@ typedef struct flr_allow_rules {
     uint32_t count, room;
 } flr_allow_rules;
 
-bool flr_allow_rules_add(flr_allow_rules *rules, const char *a,
-                         const char *b); /* false: no memory */
 bool flr_allow_rules_copy(const flr_allow_rules *from, flr_allow_rules *to);
 void flr_allow_rules_free(flr_allow_rules *rules);
 
@@ -70,7 +68,6 @@ typedef struct flr_review {
 
 flr_review *flr_review_create(void);         /* NULL: no memory */
 void flr_review_destroy(flr_review *review); /* NULL allowed */
-void flr_review_forget(flr_review *review);  /* another scene */
 /* Of a scene that is loaded: its parts have their places as numbers. False: no memory. */
 bool flr_review_read(flr_review *review, const flr_scene *scene, uint32_t number);
 void flr_review_drop_part(flr_engine *engine, flr_part_id part); /* it is gone, its notes too */

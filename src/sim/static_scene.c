@@ -68,8 +68,9 @@ static void take_marks(const flr_shape *shape, flr_merge_def *how)
     how->bits = made.bits, how->range = made.range, how->offset = made.offset;
 }
 
-flr_result flr_static_scene_build(flr_static_scene *g, flr_merge *merge, const flr_voxmap *before,
-                                  flr_error *error)
+/* Makes its voxels, with a merge that has its parts. `before` as in flr_merge_build(). */
+static flr_result build_scene(flr_static_scene *g, flr_merge *merge, const flr_voxmap *before,
+                              flr_error *error)
 {
     flr_result result = flr_merge_build(merge, before, &g->voxmap, NULL, error);
     if (result == FLR_OK) result = flr_contact_table_create(g->voxmap, &g->table, error);
@@ -97,7 +98,7 @@ flr_result flr_static_scene_merge(flr_static_scene *g, const flr_part_list *part
             flr_fail(error, result, "part \"%s\": %s", flr_part_list_find(parts, g->ids[i])->name,
                      why.message);
     }
-    if (result == FLR_OK) result = flr_static_scene_build(g, merge, NULL, error);
+    if (result == FLR_OK) result = build_scene(g, merge, NULL, error);
     flr_merge_destroy(merge);
     return result;
 }
@@ -210,8 +211,8 @@ static void merged_work(flr_job *job)
         job->result = put_in(mix, job, g->merged, i, error);
     if (job->result == FLR_OK) {
         flr_job_progress(job, 0.8, "merging");
-        job->result = flr_static_scene_build(g->merged, mix->merge,
-                                             g->before ? g->before->voxmap : NULL, error);
+        job->result =
+            build_scene(g->merged, mix->merge, g->before ? g->before->voxmap : NULL, error);
     }
 }
 
