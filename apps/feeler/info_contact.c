@@ -89,9 +89,8 @@ static json_t *gap_json(const flr_part_list *parts, const flr_gap *g)
 
 static void tell_gap(flr_cli *cli, const flr_part_list *parts, const flr_gap *g, double tolerated)
 {
-    char text[FLR_GAP_TEXT_SIZE];
     flr_print(cli, "    %s and %s: %s at %.4g %.4g %.4g mm%s\n", FLR_SAFE(parts->list[g->a].name),
-              FLR_SAFE(parts->list[g->b].name), flr_gap_print(g->distance, g->error, text),
+              FLR_SAFE(parts->list[g->b].name), FLR_GAP_TEXT(g->distance, g->error),
               1e3 * g->from.x, 1e3 * g->from.y, 1e3 * g->from.z,
               -g->distance > tolerated ? ", deeper than is tolerated" : "");
 }

@@ -124,6 +124,8 @@ void flr_report_account(flr_report *report);
 enum { FLR_PAIR_TEXT_SIZE = 200 };
 char *flr_report_pair_print(const flr_report *report, const flr_report_pair *pair,
                             char text[FLR_PAIR_TEXT_SIZE]);
+#define FLR_PAIR_TEXT(report, pair)                                                                \
+    flr_report_pair_print(report, pair, (char[FLR_PAIR_TEXT_SIZE]){0})
 /* Overlaps first, then the nearest; into `list` [pair_count]. */
 size_t flr_report_pairs_sort(const flr_report *report, const flr_report_pair **list);
 void flr_report_pairs_tell(flr_cli *cli, const flr_report *report);

@@ -134,8 +134,7 @@ static void put_names(FILE *out, const flr_report *r, const flr_report_pair *p)
 
 static void put_place(FILE *out, const flr_report *r, const flr_report_pair *p)
 {
-    char gap[FLR_GAP_TEXT_SIZE];
-    flr_html_text(out, flr_gap_print(p->least, p->error, gap));
+    flr_html_text(out, FLR_GAP_TEXT(p->least, p->error));
     fprintf(out, " at %.3f s, at x %.4g, y %.4g, z %.4g mm", r->frames[p->frame].t, 1e3 * p->from.x,
             1e3 * p->from.y, 1e3 * p->from.z);
 }

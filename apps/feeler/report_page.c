@@ -213,10 +213,10 @@ static void write_pairs(FILE *out, const flr_report *r)
     const size_t count = list ? flr_report_pairs_sort(r, list) : 0;
     if (count > 0) fputs("<section><h2>Clearance of each pair</h2><table>\n", out);
     for (size_t i = 0; i < count && i < PAIRS_LISTED; i++) {
-        char names[160], text[FLR_PAIR_TEXT_SIZE];
+        char names[160];
         snprintf(names, sizeof names, "%.70s and %.70s", r->parts.list[list[i]->a].name,
                  r->parts.list[list[i]->b].name);
-        row(out, names, "%s", flr_report_pair_print(r, list[i], text));
+        row(out, names, "%s", FLR_PAIR_TEXT(r, list[i]));
     }
     if (count > PAIRS_LISTED) row(out, "others", "%zu pairs, farther apart", count - PAIRS_LISTED);
     if (count > 0) fputs("</table></section>\n", out);
@@ -225,7 +225,6 @@ static void write_pairs(FILE *out, const flr_report *r)
 
 static void write_summary(FILE *out, const flr_report *r)
 {
-    char distance[FLR_DISTANCE_TEXT_SIZE];
     unsigned long long count = r->count;
     double duration = r->frames[r->count - 1].t - r->frames[0].t + 1 / r->from.setup.rate;
     fputs("<section><h2>Summary</h2><table>\n", out);
@@ -235,8 +234,7 @@ static void write_summary(FILE *out, const flr_report *r)
     if (r->missing)
         row(out, "missing", "%llu frames did not get into the recording",
             (unsigned long long)r->missing);
-    row(out, "least distance", "%s at %.3f s", flr_report_distance_print(r, distance),
-        r->frames[r->nearest].t);
+    row(out, "least distance", "%s at %.3f s", FLR_DISTANCE_TEXT(r), r->frames[r->nearest].t);
     if (r->parts.count)
         row(out, "surfaces that meet",
             "in %zu of %zu frames whose triangles were measured; %zu "

@@ -88,7 +88,6 @@ void flr_report_account(flr_report *r)
 char *flr_report_pair_print(const flr_report *r, const flr_report_pair *p,
                             char text[FLR_PAIR_TEXT_SIZE])
 {
-    char least[FLR_GAP_TEXT_SIZE];
     int used = 0;
     if (p->overlaps && p->overlap > 0)
         used = snprintf(text, FLR_PAIR_TEXT_SIZE, "%.3f mm deep in each other at the start",
@@ -105,7 +104,7 @@ char *flr_report_pair_print(const flr_report *r, const flr_report_pair *p,
                  r->frames[p->again].t);
     else if (isfinite(p->least))
         snprintf(text + used, FLR_PAIR_TEXT_SIZE - (size_t)used, "%s at %.3f s",
-                 flr_gap_print(p->least, p->error, least), r->frames[p->frame].t);
+                 FLR_GAP_TEXT(p->least, p->error), r->frames[p->frame].t);
     else
         snprintf(text + used, FLR_PAIR_TEXT_SIZE - (size_t)used, "farther apart than others");
     return text;
@@ -131,11 +130,9 @@ void flr_report_pairs_tell(flr_cli *cli, const flr_report *r)
 {
     const flr_report_pair **list = calloc(r->pair_count + 1, sizeof(flr_report_pair *));
     size_t count = list ? flr_report_pairs_sort(r, list) : 0;
-    char text[FLR_PAIR_TEXT_SIZE];
     for (size_t i = 0; i < count && (i < PAIRS_SHOWN || cli->verbose); i++)
         flr_print(cli, "  %s and %s: %s\n", FLR_SAFE(r->parts.list[list[i]->a].name),
-                  FLR_SAFE(r->parts.list[list[i]->b].name),
-                  flr_report_pair_print(r, list[i], text));
+                  FLR_SAFE(r->parts.list[list[i]->b].name), FLR_PAIR_TEXT(r, list[i]));
     if (count > PAIRS_SHOWN && !cli->verbose)
         flr_print(cli, "  and %zu more pairs; --verbose shows all\n", count - PAIRS_SHOWN);
     free((void *)list);

@@ -33,7 +33,6 @@ static void print_percentiles(flr_cli *cli, const char *name, const flr_percenti
 /* The middle of what is proven, and how far off the true one may be. */
 static void print_clearance(flr_cli *cli, const flr_run_result *r)
 {
-    char text[FLR_GAP_TEXT_SIZE];
     const double middle = 0.5 * (r->lower + r->upper), off = 0.5 * (r->upper - r->lower);
     if (!isfinite(off)) {
         flr_print(cli, "  least clearance at most %.3f mm: there was no time to measure it\n",
@@ -41,9 +40,9 @@ static void print_clearance(flr_cli *cli, const flr_run_result *r)
         return;
     }
     if (r->upper < 0)
-        flr_print(cli, "  least clearance: %s\n", flr_gap_print(r->upper, 2 * off, text));
+        flr_print(cli, "  least clearance: %s\n", FLR_GAP_TEXT(r->upper, 2 * off));
     else
-        flr_print(cli, "  least clearance %s\n", flr_gap_print(middle, off, text));
+        flr_print(cli, "  least clearance %s\n", FLR_GAP_TEXT(middle, off));
 }
 
 /* What was in each other when it began: the exact engine keeps account of it. */

@@ -127,9 +127,8 @@ const char *flr_place_print(flr_vec3 place, char text[FLR_PLACE_TEXT_SIZE])
     const double dust = 1e-9 * fmax(fmax(fabs(v[0]), fabs(v[1])), fabs(v[2]));
     for (int i = 0; i < 3; i++)
         if (fabs(v[i]) <= dust) v[i] = 0;
-    char x[FLR_SIZE_TEXT_SIZE], y[FLR_SIZE_TEXT_SIZE], z[FLR_SIZE_TEXT_SIZE];
-    snprintf(text, FLR_PLACE_TEXT_SIZE, "(%s, %s, %s)", flr_length_print(v[0], x),
-             flr_length_print(v[1], y), flr_length_print(v[2], z));
+    snprintf(text, FLR_PLACE_TEXT_SIZE, "(%s, %s, %s)", FLR_LENGTH_TEXT(v[0]),
+             FLR_LENGTH_TEXT(v[1]), FLR_LENGTH_TEXT(v[2]));
     return text;
 }
 
@@ -218,16 +217,15 @@ static void check_distance(flr_checking *c)
     const bool coarse =
         c->options.voxel > 0 ? step > 0.1 * c->options.voxel : step > 1e-4 * c->size;
     if (!coarse || !(c->size > 0)) return;
-    char size[FLR_SIZE_TEXT_SIZE], away[FLR_SIZE_TEXT_SIZE], steps[FLR_SIZE_TEXT_SIZE];
     flr_check_finding *f = flr_checking_add(c, FLR_CHECK_FAR_AWAY, FLR_CHECK_WARNING, 1);
     flr_checking_place(f, FLR_NONE, flr_vec3_lerp(box.low, box.high, 0.5), far);
     flr_checking_say(f, "The mesh is %s large but lies up to %s from the origin.",
-                     flr_length_print(c->size, size), flr_length_print(far, away));
+                     FLR_LENGTH_TEXT(c->size), FLR_LENGTH_TEXT(far));
     f->matters = true;
     flr_checking_effect(f,
                         "Matters if the file has 32-bit coordinates, as STL does: there they come "
                         "in steps of %s. Export the part in its own frame, near the origin.",
-                        flr_length_print(step, steps));
+                        FLR_LENGTH_TEXT(step));
 }
 
 static void check_number(flr_checking *c)

@@ -154,7 +154,7 @@ static const char *print_coarser(double gap, char text[FLR_SIZE_TEXT_SIZE])
 static void say_effect(const flr_checking *c, flr_check_finding *f, double gap)
 {
     const double voxel = c->options.voxel;
-    char width[FLR_SIZE_TEXT_SIZE], coarser[FLR_SIZE_TEXT_SIZE], given[FLR_SIZE_TEXT_SIZE];
+    char coarser[FLR_SIZE_TEXT_SIZE];
     if (gap == 0)
         flr_checking_effect(f, "Does not matter for voxels: the sides of these cracks lie on each "
                                "other, and nothing leaks.");
@@ -162,20 +162,20 @@ static void say_effect(const flr_checking *c, flr_check_finding *f, double gap)
         flr_checking_effect(f,
                             "Does not matter with voxels of %s: surface voxels close gaps that "
                             "are smaller.",
-                            flr_length_print(voxel, given));
+                            FLR_LENGTH_TEXT(voxel));
     else if (voxel > 0)
         flr_checking_effect(
             f,
             "Matters with voxels of %s: the gap is wider, so the inside leaks and "
             "counts as free. Use voxels of %s, close the gap, or voxelize the part as "
             "hollow if it is a sheet.",
-            flr_length_print(voxel, given), print_coarser(gap, coarser));
+            FLR_LENGTH_TEXT(voxel), print_coarser(gap, coarser));
     else
         flr_checking_effect(f,
                             "Matters when the voxel is smaller than the gap, about %s: the inside "
                             "leaks and counts as free. Use voxels of %s or more, close the gap, or "
                             "voxelize the part as hollow if it is a sheet.",
-                            flr_length_print(gap, width), print_coarser(gap, coarser));
+                            FLR_LENGTH_TEXT(gap), print_coarser(gap, coarser));
 }
 
 static void report_border(flr_checking *c, const check_borders_loop *widest, double gap)
@@ -193,13 +193,11 @@ static void report_border(flr_checking *c, const check_borders_loop *widest, dou
     const flr_vec3 place =
         widest->length > 0 ? flr_vec3_scale(widest->middle, 1 / widest->length) : widest->origin;
     flr_checking_place(f, flr_checking_edge_triangle(c, widest->first_edge), place, gap);
-    char where[FLR_PLACE_TEXT_SIZE], width[FLR_SIZE_TEXT_SIZE];
     flr_checking_say(f,
                      "%llu border edge%s in %llu open loop%s; the widest gap is about %s, around "
                      "%s.",
                      (unsigned long long)edges, flr_noun(edges, "", "s"), (unsigned long long)loops,
-                     flr_noun(loops, "", "s"), flr_length_print(gap, width),
-                     flr_place_print(place, where));
+                     flr_noun(loops, "", "s"), FLR_LENGTH_TEXT(gap), FLR_PLACE_TEXT(place));
     say_effect(c, f, gap);
 }
 

@@ -154,7 +154,6 @@ static void report_components(flr_checking *c, const components *s)
             if (wrong == FLR_NONE || size_of(one->box) > size_of(s->all[wrong].box)) wrong = i;
         }
     }
-    char where[FLR_PLACE_TEXT_SIZE], size[FLR_SIZE_TEXT_SIZE];
     if (inverted > 0) {
         const check_components_component *one = s->all + large;
         flr_check_finding *f =
@@ -162,8 +161,8 @@ static void report_components(flr_checking *c, const components *s)
         flr_checking_place(f, s->triangles[one->first],
                            flr_vec3_lerp(one->box.low, one->box.high, 0.5), size_of(one->box));
         flr_checking_say(f, "%u closed component%s inside out, the largest %s large around %s.",
-                         inverted, flr_noun(inverted, " is", "s are"),
-                         flr_length_print(f->extent, size), flr_place_print(f->place, where));
+                         inverted, flr_noun(inverted, " is", "s are"), FLR_LENGTH_TEXT(f->extent),
+                         FLR_PLACE_TEXT(f->place));
         flr_checking_effect(f, "Does not matter for filling, which does not look at sides. Matters "
                                "for the contact normals of a moving part: they point the wrong "
                                "way. Turn the normals in the CAD program.");
@@ -176,8 +175,8 @@ static void report_components(flr_checking *c, const components *s)
         flr_checking_say(f,
                          "%u closed component%s within others without being a cavity there, the "
                          "largest %s large around %s.",
-                         nested, flr_noun(nested, " lies", "s lie"),
-                         flr_length_print(f->extent, size), flr_place_print(f->place, where));
+                         nested, flr_noun(nested, " lies", "s lie"), FLR_LENGTH_TEXT(f->extent),
+                         FLR_PLACE_TEXT(f->place));
         flr_checking_effect(f,
                             "Does not matter for voxels: everything within the outermost component "
                             "is inside. Matters for volume and mass, which count such places "

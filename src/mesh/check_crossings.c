@@ -125,7 +125,6 @@ static flr_result walk(check_crossings_search *s)
 
 static void report_crossings(flr_checking *c, const check_crossings_search *s)
 {
-    char where[FLR_PLACE_TEXT_SIZE];
     const char *at_least = c->report->cut_short ? "at least " : "";
     if (s->different.count > 0) {
         uint32_t components = 0;
@@ -138,7 +137,7 @@ static void report_crossings(flr_checking *c, const check_crossings_search *s)
             "%s%u components overlap: %llu pair%s of their triangles pass through each "
             "other, the first (%u and %u) at %s.",
             at_least, components, (unsigned long long)f->count, flr_noun(f->count, "", "s"),
-            s->different.a, s->different.b, flr_place_print(f->place, where));
+            s->different.a, s->different.b, FLR_PLACE_TEXT(f->place));
         flr_checking_effect(f, "Does not matter for voxels: what any component encloses is inside. "
                                "Matters for volume and mass, which count the common part twice.");
     }
@@ -150,7 +149,7 @@ static void report_crossings(flr_checking *c, const check_crossings_search *s)
                          "The surface passes through itself: %s%llu pair%s of triangles of one "
                          "component, the first (%u and %u) at %s.",
                          at_least, (unsigned long long)f->count, flr_noun(f->count, "", "s"),
-                         s->same.a, s->same.b, flr_place_print(f->place, where));
+                         s->same.a, s->same.b, FLR_PLACE_TEXT(f->place));
         flr_checking_effect(f, "Does not matter for voxels: what the surface encloses is inside. "
                                "Volume and mass are off by the folded part.");
     }

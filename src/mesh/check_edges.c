@@ -23,10 +23,9 @@ static void check_nonmanifold_edges(flr_checking *c)
     if (count == 0) return;
     flr_check_finding *f = flr_checking_add(c, FLR_CHECK_NONMANIFOLD_EDGE, FLR_CHECK_NOTE, count);
     const uint32_t edge = first_edge_of(c->adjacency, FLR_EDGE_NONMANIFOLD);
-    char where[FLR_PLACE_TEXT_SIZE];
     flr_checking_place(f, flr_checking_edge_triangle(c, edge), edge_middle(c, edge), 0);
     flr_checking_say(f, "%u edge%s shared by three triangles or more, the first at %s.", count,
-                     flr_noun(count, " is", "s are"), flr_place_print(f->place, where));
+                     flr_noun(count, " is", "s are"), FLR_PLACE_TEXT(f->place));
     flr_checking_effect(f, "Does not matter for voxels. Volume and mass are estimates where walls "
                            "without thickness or double walls meet a solid.");
 }
@@ -37,12 +36,11 @@ static void check_flipped(flr_checking *c)
     if (count == 0) return;
     flr_check_finding *f = flr_checking_add(c, FLR_CHECK_FLIPPED, FLR_CHECK_WARNING, count);
     const uint32_t edge = first_edge_of(c->adjacency, FLR_EDGE_FLIPPED);
-    char where[FLR_PLACE_TEXT_SIZE];
     flr_checking_place(f, flr_checking_edge_triangle(c, edge), edge_middle(c, edge), 0);
     flr_checking_say(f,
                      "The triangles on both sides of %u edge%s disagree about which side is "
                      "outside, first at %s.",
-                     count, flr_noun(count, "", "s"), flr_place_print(f->place, where));
+                     count, flr_noun(count, "", "s"), FLR_PLACE_TEXT(f->place));
     flr_checking_effect(f, "Does not matter for filling, which does not look at sides. Matters for "
                            "the contact normals of a moving part and for its mass. Unify the "
                            "normals in the CAD program.");
@@ -85,10 +83,9 @@ static flr_result check_vertices(flr_checking *c)
     free(fans);
     if (count == 0) return FLR_OK;
     flr_check_finding *f = flr_checking_add(c, FLR_CHECK_NONMANIFOLD_VERTEX, FLR_CHECK_NOTE, count);
-    char where[FLR_PLACE_TEXT_SIZE];
     flr_checking_place(f, first / 3, mesh->vertices[mesh->triangles[first / 3].v[first % 3]], 0);
     flr_checking_say(f, "At %u vert%s pieces of the surface touch in a point only, first at %s.",
-                     count, flr_noun(count, "ex", "ices"), flr_place_print(f->place, where));
+                     count, flr_noun(count, "ex", "ices"), FLR_PLACE_TEXT(f->place));
     flr_checking_effect(f, "Does not matter for voxels.");
     return FLR_OK;
 }

@@ -36,13 +36,11 @@ static void check_thin(flr_checking *c)
         } else if (height < SLIVER * longest && thin++ == 0)
             first_thin = t, thin_length = longest;
     }
-    char where[FLR_PLACE_TEXT_SIZE];
     if (zero > 0) {
         flr_check_finding *f = flr_checking_add(c, FLR_CHECK_ZERO_AREA, FLR_CHECK_NOTE, zero);
         flr_checking_place(f, first_zero, flr_checking_middle(mesh, first_zero), zero_length);
         flr_checking_say(f, "%u triangle%s no area, first number %u at %s.", zero,
-                         flr_noun(zero, " has", "s have"), first_zero,
-                         flr_place_print(f->place, where));
+                         flr_noun(zero, " has", "s have"), first_zero, FLR_PLACE_TEXT(f->place));
         flr_checking_effect(f, "Does not matter for voxels: the lines they are lie on neighbouring "
                                "triangles or become surface voxels like these.");
     }
@@ -53,7 +51,7 @@ static void check_thin(flr_checking *c)
                          "%u triangle%s over 10000 times longer than wide, first number %u at "
                          "%s.",
                          thin, flr_noun(thin, " is", "s are"), first_thin,
-                         flr_place_print(f->place, where));
+                         FLR_PLACE_TEXT(f->place));
         flr_checking_effect(f, "Does not matter for voxels. Their own normals are unreliable; "
                                "merging with neighbours hides that where they are smaller than a "
                                "voxel.");
@@ -99,11 +97,9 @@ static void check_duplicates(flr_checking *c)
         if (has_earlier_twin(c, t) && count++ == 0) first = t;
     if (count == 0) return;
     flr_check_finding *f = flr_checking_add(c, FLR_CHECK_DUPLICATE, FLR_CHECK_NOTE, count);
-    char where[FLR_PLACE_TEXT_SIZE];
     flr_checking_place(f, first, flr_checking_middle(c->mesh, first), 0);
     flr_checking_say(f, "%u triangle%s listed before with the same corners, first number %u at %s.",
-                     count, flr_noun(count, " was", "s were"), first,
-                     flr_place_print(f->place, where));
+                     count, flr_noun(count, " was", "s were"), first, FLR_PLACE_TEXT(f->place));
     flr_checking_effect(f, "Does not matter for voxels. Volume and mass are estimates, because the "
                            "surface is not one simple skin.");
 }

@@ -36,8 +36,10 @@ flr_result flr_checking_progress(flr_checking *c, double done);
 
 /* For sentences, in four digits: "0.2331 mm" and "(12 mm, 0, 3.5 mm)". Return `text`. */
 const char *flr_length_print(double metres, char text[FLR_SIZE_TEXT_SIZE]);
+#define FLR_LENGTH_TEXT(metres) flr_length_print(metres, (char[FLR_SIZE_TEXT_SIZE]){0})
 enum { FLR_PLACE_TEXT_SIZE = 112 };
 const char *flr_place_print(flr_vec3 place, char text[FLR_PLACE_TEXT_SIZE]);
+#define FLR_PLACE_TEXT(place) flr_place_print(place, (char[FLR_PLACE_TEXT_SIZE]){0})
 
 static inline flr_vec3 flr_checking_middle(const flr_mesh *mesh, uint32_t triangle)
 {

@@ -21,14 +21,13 @@ static bool at_word_end(const flr_reader *reader, const char *c)
 static flr_result read_count(flr_reader *reader, const char **at, uint64_t *count)
 {
     const char *c = skip_space(reader, *at);
-    char word[FLR_WORD_TEXT_SIZE];
     int64_t number;
     const char *after = flr_integer_parse(c, reader->end, &number);
     if (!after || number < 0 || !at_word_end(reader, after))
         return flr_reader_stop(reader, c,
                                "expected the number of triangles, found '%s'; an ITRI file begins "
                                "with it",
-                               flr_word_print(reader, c, word));
+                               FLR_WORD_TEXT(reader, c));
     *at = after;
     *count = (uint64_t)number;
     uint64_t left = (uint64_t)(reader->end - after), held = (left + 1) / MIN_BYTES;
@@ -55,12 +54,11 @@ static flr_result read_triangle(flr_reader *reader, const char **at, uint64_t in
                                        "the file ends inside triangle %" PRIu64
                                        "; it is cut off, so get a whole copy of it",
                                        index + 1);
-        char word[FLR_WORD_TEXT_SIZE];
         if (!after || !at_word_end(reader, after))
             return flr_reader_complain(reader, c,
                                        "'%s' in triangle %" PRIu64 " is not a number; repair the "
                                        "file or export it again",
-                                       flr_word_print(reader, c, word), index + 1);
+                                       FLR_WORD_TEXT(reader, c), index + 1);
         *at = after;
     }
     double unit = reader->unit;

@@ -92,7 +92,6 @@ static flr_result read_vertex(obj *o, const char *line)
             c = after;
             continue;
         }
-        char word[FLR_WORD_TEXT_SIZE];
         flr_result result;
         if (at_line_end(o, c))
             result = flr_reader_complain(reader, c,
@@ -102,7 +101,7 @@ static flr_result read_vertex(obj *o, const char *line)
         else
             result = flr_reader_complain(reader, c,
                                          "'%s' is not a number; repair the file or export it again",
-                                         flr_word_print(reader, c, word));
+                                         FLR_WORD_TEXT(reader, c));
         if (result != FLR_OK) return result;
         // it keeps its place, so that the numbers of the others stay right
         reader->report->bad_vertices++;
@@ -219,7 +218,6 @@ static flr_result read_corners(obj *o, const char *line, bool *good)
     flr_reader *reader = o->reader;
     int64_t count = (int64_t)o->faces.count;
     const char *c = skip_blanks(o, line + 1);
-    char word[FLR_WORD_TEXT_SIZE];
     *good = false;
     o->faces.corner_count = 0;
     for (; !at_line_end(o, c); c = skip_blanks(o, c)) {
@@ -229,7 +227,7 @@ static flr_result read_corners(obj *o, const char *line, bool *good)
             return flr_reader_complain(reader, c,
                                        "'%s' is not a corner of a face; repair the file or export "
                                        "it again",
-                                       flr_word_print(reader, c, word));
+                                       FLR_WORD_TEXT(reader, c));
         int64_t vertex = index < 0 ? o->seen + index : index - 1;
         if (index == 0 || vertex < 0 || vertex >= count)
             return flr_reader_complain(reader, c,

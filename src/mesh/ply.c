@@ -152,13 +152,11 @@ static flr_result complain_broken(ply *p, const flr_ply_element *element, uint64
 {
     p->broken = true;
     bool text = p->header.format == FLR_PLY_ASCII;
-    char word[FLR_WORD_TEXT_SIZE];
     if (text && p->at < p->reader->end)
         return flr_reader_complain(p->reader, p->at,
                                    "'%s' in item %" PRIu64 " of '%s' is not a number that fits; "
                                    "repair the file or export it again",
-                                   flr_word_print(p->reader, p->at, word), index + 1,
-                                   element->name);
+                                   FLR_WORD_TEXT(p->reader, p->at), index + 1, element->name);
     return flr_reader_complain(p->reader, p->at,
                                "the file ends inside item %" PRIu64 " of %" PRIu64
                                " of '%s'; it is cut off, so get a whole copy of it",

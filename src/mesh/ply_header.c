@@ -204,10 +204,9 @@ flr_result flr_ply_read_header(flr_reader *reader, flr_ply_header *header)
         else if (word_is(&l, 0, "property"))
             result = read_property(reader, &l, header);
         else if (l.count && !word_is(&l, 0, "comment") && !word_is(&l, 0, "obj_info")) {
-            char word[FLR_WORD_TEXT_SIZE];
             result = flr_reader_stop(reader, l.words[0],
                                      "'%s' has no place in a PLY header; export the file again",
-                                     flr_word_print(reader, l.words[0], word));
+                                     FLR_WORD_TEXT(reader, l.words[0]));
         }
         if (result != FLR_OK) return result;
     }

@@ -48,6 +48,7 @@ const char *flr_count_print(uint64_t count, char text[FLR_COUNT_TEXT_SIZE]);
 /* What stands at `at`, for a sentence: the word there in ASCII, cut if long. Returns `text`. */
 enum { FLR_WORD_TEXT_SIZE = 28 };
 const char *flr_word_print(const flr_reader *reader, const char *at, char text[FLR_WORD_TEXT_SIZE]);
+#define FLR_WORD_TEXT(reader, at) flr_word_print(reader, at, (char[FLR_WORD_TEXT_SIZE]){0})
 
 static inline bool flr_is_blank(char c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f'; }
 static inline bool flr_is_space(char c) { return flr_is_blank(c) || c == '\n' || c == '\r'; }

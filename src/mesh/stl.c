@@ -246,7 +246,6 @@ static flr_result read_facet(ascii *text, const char *start)
     flr_result result;
     if (!take_facet(text, corners, &wanted)) {
         skip_space(text);
-        char word[FLR_WORD_TEXT_SIZE];
         reader->report->dropped_malformed++;
         if (text->at == reader->end)
             result = flr_reader_complain(reader, text->at,
@@ -256,7 +255,7 @@ static flr_result read_facet(ascii *text, const char *start)
             result = flr_reader_complain(reader, text->at,
                                          "expected %s, found '%s'; repair the file or export it "
                                          "again",
-                                         wanted, flr_word_print(reader, text->at, word));
+                                         wanted, FLR_WORD_TEXT(reader, text->at));
         find_next_facet(text);
         return result;
     }
@@ -285,12 +284,11 @@ flr_result flr_read_stl_ascii(flr_reader *reader)
             take_line(&text, &name, &length);
             text.in_solid = false;
         } else {
-            char word[FLR_WORD_TEXT_SIZE];
             reader->report->dropped_malformed++;
             result = flr_reader_complain(reader, start,
                                          "expected 'facet' or 'endsolid', found '%s'; repair the "
                                          "file or export it again",
-                                         flr_word_print(reader, start, word));
+                                         FLR_WORD_TEXT(reader, start));
             take_line(&text, &name, &length);
         }
     }

@@ -445,10 +445,9 @@ static flr_result find_node(vrml *v, place c, place *type)
     v->looked += v->name_count; // a search takes time, too
     flr_result looked = look(v, c, name);
     if (looked != FLR_OK) return looked;
-    char word[FLR_WORD_TEXT_SIZE];
     return *type ? FLR_OK
                  : flr_reader_stop(v->reader, c, "USE of '%s', which no DEF before it names",
-                                   flr_word_print(v->reader, name, word));
+                                   FLR_WORD_TEXT(v->reader, name));
 }
 
 static flr_result read_node(vrml *v, place node, vrml_state *state);
@@ -519,18 +518,17 @@ static flr_result complain(vrml *v, place type)
                                          "NurbsSurface",
                                          NULL};
     static const char *const files[] = {"Inline", "WWWInline", "File", "EXTERNPROTO", NULL};
-    char word[FLR_WORD_TEXT_SIZE];
     if (is_any(v, type, shapes)) {
         v->reader->report->dropped_malformed++;
         return flr_reader_complain(v->reader, type,
                                    "%s is not read; export the file with IndexedFaceSet",
-                                   flr_word_print(v->reader, type, word));
+                                   FLR_WORD_TEXT(v->reader, type));
     }
     if (is_any(v, type, files)) {
         v->reader->report->dropped_malformed++;
         return flr_reader_complain(v->reader, type,
                                    "%s names another file, which is not read; export one file",
-                                   flr_word_print(v->reader, type, word));
+                                   FLR_WORD_TEXT(v->reader, type));
     }
     return FLR_OK;
 }
@@ -603,9 +601,8 @@ static flr_result read_all(vrml *v)
         if (is_word(v, c, "PROTO") || is_word(v, c, "EXTERNPROTO"))
             return flr_reader_stop(v->reader, c, "PROTO is not read; export the file without it");
         if (!is_node(v, c)) {
-            char word[FLR_WORD_TEXT_SIZE];
             return flr_reader_stop(v->reader, c, "expected a node, found '%s'",
-                                   flr_word_print(v->reader, c, word));
+                                   FLR_WORD_TEXT(v->reader, c));
         }
         result = read_node(v, c, &state);
         if (result == FLR_OK) result = skip_node(v, &c);

@@ -52,5 +52,6 @@ flr_result flr_gaps_measure(const flr_gaps_def *def, flr_gap *gaps, uint32_t cap
 enum { FLR_GAP_TEXT_SIZE = 64 };
 /* "0.096 mm ± 0.001", "interference 0.012 mm ± 0.001", "interference at least 0.2 mm" where the error is large, "touching". Returns `text`. */
 char *flr_gap_print(double distance, double error, char text[FLR_GAP_TEXT_SIZE]);
+#define FLR_GAP_TEXT(distance, error) flr_gap_print(distance, error, (char[FLR_GAP_TEXT_SIZE]){0})
 
 #endif

@@ -300,11 +300,11 @@ flr_result flr_leak_find(const flr_mesh *mesh, const flr_voxmap *voxmap, unsigne
 
 const char *flr_leak_print(const flr_leak *leak, char text[FLR_LEAK_TEXT_SIZE])
 {
-    char place[FLR_PLACE_TEXT_SIZE], gap[FLR_SIZE_TEXT_SIZE], voxel[FLR_SIZE_TEXT_SIZE];
+    char voxel[FLR_SIZE_TEXT_SIZE];
     flr_size_print_tight(leak->voxel, voxel);
     snprintf(text, FLR_LEAK_TEXT_SIZE,
              "interior leaked through a gap near %s, about %s; use voxels of %s, or voxelize the "
              "part as hollow",
-             flr_place_print(leak->place, place), flr_length_print(leak->gap, gap), voxel);
+             FLR_PLACE_TEXT(leak->place), FLR_LENGTH_TEXT(leak->gap), voxel);
     return text;
 }
