@@ -225,6 +225,7 @@ static void write_pairs(FILE *out, const flr_report *r)
 
 static void write_summary(FILE *out, const flr_report *r)
 {
+    char distance[FLR_DISTANCE_TEXT_SIZE];
     unsigned long long count = r->count;
     double duration = r->frames[r->count - 1].t - r->frames[0].t + 1 / r->from.setup.rate;
     fputs("<section><h2>Summary</h2><table>\n", out);
@@ -234,7 +235,8 @@ static void write_summary(FILE *out, const flr_report *r)
     if (r->missing)
         row(out, "missing", "%llu frames did not get into the recording",
             (unsigned long long)r->missing);
-    row(out, "least distance", "%s at %.3f s", FLR_DISTANCE_TEXT(r), r->frames[r->nearest].t);
+    row(out, "least distance", "%s at %.3f s", flr_report_distance_print(r, distance),
+        r->frames[r->nearest].t);
     if (r->parts.count)
         row(out, "surfaces that meet",
             "in %zu of %zu frames whose triangles were measured; %zu "
