@@ -82,7 +82,7 @@ static void row(FILE *out, const char *name, const char *format, ...)
     fputs("</td></tr>\n", out);
 }
 
-static const char *text_of(const flr_report *r, const char *key)
+const char *flr_report_text(const flr_report *r, const char *key)
 {
     const char *text = flr_recording_text(r->from.recording, key);
     return text ? text : "not known";
@@ -492,25 +492,26 @@ static void write_conditions(FILE *out, const flr_report *r)
 {
     const flr_contact_params *c = &r->from.setup.params.contact;
     fputs("<section><h2>Conditions</h2><table>\n", out);
-    row(out, "recording", "%s, by feeler %s", r->from.path, text_of(r, "version"));
-    row(out, "scene", "%s: %s%s", text_of(r, "scene.name"),
-        r->from.scene ? r->from.scene->path : text_of(r, "scene"),
+    row(out, "recording", "%s, by feeler %s", r->from.path, flr_report_text(r, "version"));
+    row(out, "scene", "%s: %s%s", flr_report_text(r, "scene.name"),
+        r->from.scene ? r->from.scene->path : flr_report_text(r, "scene"),
         !r->from.scene          ? " (not at hand)"
         : r->from.scene_changed ? " (changed since)"
                                 : "");
     if (r->from.setup.live)
-        row(out, "hand", "somebody's, at feeler serve: %s", text_of(r, "device"));
+        row(out, "hand", "somebody's, at feeler serve: %s", flr_report_text(r, "device"));
     else
-        row(out, "hand", "%s on a %s, speed %s, seed %s", text_of(r, "hand"), text_of(r, "device"),
-            text_of(r, "hand.speed"), text_of(r, "hand.seed"));
+        row(out, "hand", "%s on a %s, speed %s, seed %s", flr_report_text(r, "hand"),
+            flr_report_text(r, "device"), flr_report_text(r, "hand.speed"),
+            flr_report_text(r, "hand.seed"));
     row(out, "voxel", "%.4g mm", 1e3 * number_of(r, "voxel.least"));
     row(out, "contact", "force layer %u, %s model, %.4g N/m, displaced by %.4g mm, friction %.3g",
         c->force_layer, flr_scene_models[c->model], c->stiffness, 1e3 * c->displacement,
         r->from.setup.params.friction);
-    row(out, "motion", "%s, braking %s, way checked: %s", text_of(r, "step.integrator"),
+    row(out, "motion", "%s, braking %s, way checked: %s", flr_report_text(r, "step.integrator"),
         r->from.setup.params.step.braking > 0 ? "on" : "off",
         isfinite(r->from.setup.params.unchecked) ? "yes" : "no");
-    if (!r->from.setup.live) row(out, "machine", "%s", text_of(r, "machine"));
+    if (!r->from.setup.live) row(out, "machine", "%s", flr_report_text(r, "machine"));
     row(out, "report", "feeler %s", FLR_VERSION);
     fputs("</table>\n<details><summary>parts</summary><table>\n", out);
     for (uint32_t i = 0;; i++) {
@@ -519,9 +520,9 @@ static void write_conditions(FILE *out, const flr_report *r)
         const char *name = flr_recording_text(r->from.recording, key);
         if (!name) break;
         snprintf(key, sizeof key, "parts.%u.moving", i);
-        bool moving = !strcmp(text_of(r, key), "true");
+        bool moving = !strcmp(flr_report_text(r, key), "true");
         snprintf(key, sizeof key, "parts.%u.mesh", i);
-        row(out, name, "%s, mesh %s", moving ? "moves" : "stands", text_of(r, key));
+        row(out, name, "%s, mesh %s", moving ? "moves" : "stands", flr_report_text(r, key));
     }
     fputs("</table></details></section>\n", out);
 }
@@ -534,11 +535,11 @@ static flr_result write_page(flr_cli *cli, FILE *out, const flr_report *r, flr_e
     flr_result result = t ? FLR_OK : flr_fail_memory(error);
     if (result != FLR_OK) return result;
     flr_html_begin(out);
-    flr_html_text(out, text_of(r, "scene.name"));
+    flr_html_text(out, flr_report_text(r, "scene.name"));
     fputs(" · ", out);
     flr_html_text(out, r->from.setup.part);
     fprintf(out, " · feeler report</title>\n<style>\n%s</style></head><body>\n<h1>", style);
-    flr_html_text(out, text_of(r, "scene.name"));
+    flr_html_text(out, flr_report_text(r, "scene.name"));
     fputs("</h1><p class=\"soft\">How much room there was for ", out);
     flr_html_text(out, r->from.setup.part);
     fputs(" on its way</p>\n", out);

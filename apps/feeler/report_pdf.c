@@ -36,12 +36,6 @@ static double head(flr_pdf *pdf, double y, const char *text)
     return say(pdf, y - 20, 13, true, ink, "%s", text) - 2;
 }
 
-static const char *recorded_text(const flr_report *r, const char *key)
-{
-    const char *text = flr_recording_text(r->from.recording, key);
-    return text ? text : "not known";
-}
-
 /* ---- sections ---- */
 
 static double put_verdict(flr_pdf *pdf, double y, const flr_report *r)
@@ -50,7 +44,7 @@ static double put_verdict(flr_pdf *pdf, double y, const flr_report *r)
     const uint32_t colours[] = {ink, green, red, amber};
     char distance[FLR_DISTANCE_TEXT_SIZE];
     flr_report_distance_print(r, distance);
-    y = say(pdf, y, 20, true, ink, "%s", recorded_text(r, "scene.name"));
+    y = say(pdf, y, 20, true, ink, "%s", flr_report_text(r, "scene.name"));
     y = say(pdf, y, 10, false, soft, "How much room there was for %s on its way",
             r->from.setup.part);
     y -= 14;
@@ -147,9 +141,9 @@ static double put_conditions(flr_pdf *pdf, double y, const flr_report *r)
 {
     y = head(pdf, y - 14, "Conditions");
     y = say(pdf, y, 9.5, false, ink, "Recording: %.300s, by feeler %.40s", r->from.path,
-            recorded_text(r, "version"));
+            flr_report_text(r, "version"));
     y = say(pdf, y, 9.5, false, ink, "Scene: %.300s%s",
-            r->from.scene ? r->from.scene->path : recorded_text(r, "scene"),
+            r->from.scene ? r->from.scene->path : flr_report_text(r, "scene"),
             !r->from.scene          ? " (not at hand)"
             : r->from.scene_changed ? " (changed since)"
                                     : "");

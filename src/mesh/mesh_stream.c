@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/text.h"
+#include "mesh/builder.h"
 
 /* arrays go over the pipe as they lie in memory */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the mesh stream is little-endian");
@@ -290,13 +291,6 @@ static flr_result read_names(reader *r)
     return FLR_OK;
 }
 
-/* written so that NaN fails */
-static bool in_range(flr_vec3 v)
-{
-    return fabs(v.x) <= FLR_MESH_MAX_COORDINATE && fabs(v.y) <= FLR_MESH_MAX_COORDINATE &&
-           fabs(v.z) <= FLR_MESH_MAX_COORDINATE;
-}
-
 static flr_pose get_pose(const uint8_t *bytes)
 {
     double pose[7];
@@ -310,7 +304,7 @@ static flr_result check_pose(reader *r, const flr_pose *pose)
     flr_quat q = pose->q;
     double length = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
     if (!(fabs(length - 1) < 1e-6)) return broken(r, "turn is not of unit length");
-    if (!in_range(pose->p)) return broken(r, "placement out of range");
+    if (!flr_position_ok(pose->p)) return broken(r, "placement out of range");
     return FLR_OK;
 }
 
@@ -417,7 +411,7 @@ static flr_result read_vertices(reader *r)
     if (result != FLR_OK) return result;
     const flr_vec3 *chunk = r->content->vertices + r->vertices;
     for (uint64_t i = 0; i < count; ++i)
-        if (!in_range(chunk[i])) return broken(r, "coordinate out of range");
+        if (!flr_position_ok(chunk[i])) return broken(r, "coordinate out of range");
     r->vertices += count;
     return FLR_OK;
 }

@@ -30,6 +30,18 @@ void flr_bytes_u64(flr_bytes *bytes, uint64_t value);
 void flr_bytes_text(flr_bytes *bytes, const char *text); /* length (32 bits) and text */
 void flr_bytes_free(flr_bytes *bytes);
 
+/* a look at bytes, from the front on */
+typedef struct flr_bytes_look {
+    const uint8_t *data;
+    size_t left;
+    bool bad; /* something is cut off or makes no sense */
+} flr_bytes_look;
+
+/* A number of `size` bytes, little-endian; 0 and bad where there are fewer. */
+uint64_t flr_bytes_number(flr_bytes_look *look, size_t size);
+/* So many bytes; none and bad where there are fewer. */
+flr_bytes_look flr_bytes_piece(flr_bytes_look *look, uint64_t size);
+
 /* The checksum of MCAP (and of zlib): begin with 0, go on with what came out. */
 uint32_t flr_crc32(uint32_t crc, const void *data, size_t size);
 

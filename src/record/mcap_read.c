@@ -55,13 +55,7 @@ struct flr_mcap_reader {
 
 /* ---- a look at bytes ---- */
 
-typedef struct mcap_read_look {
-    const uint8_t *data;
-    size_t left;
-    bool bad;
-} mcap_read_look;
-
-static uint64_t number(mcap_read_look *l, size_t size)
+uint64_t flr_bytes_number(flr_bytes_look *l, size_t size)
 {
     uint64_t value = 0;
     if (l->left < size) {
@@ -74,24 +68,28 @@ static uint64_t number(mcap_read_look *l, size_t size)
     return value;
 }
 
-/* Bytes whose length stands before them. */
-static mcap_read_look piece(mcap_read_look *l, size_t width)
+flr_bytes_look flr_bytes_piece(flr_bytes_look *l, uint64_t size)
 {
-    uint64_t size = number(l, width);
     if (l->bad || size > l->left) {
         l->bad = true;
-        return (mcap_read_look){.bad = true};
+        return (flr_bytes_look){.bad = true};
     }
-    mcap_read_look inner = {l->data, (size_t)size, false};
+    const flr_bytes_look inner = {l->data, (size_t)size, false};
     l->data += size;
     l->left -= (size_t)size;
     return inner;
 }
 
-/* A text of its own; NULL: no memory. A zero within ends it. */
-static char *text(mcap_read_look *l)
+/* Bytes whose length stands before them. */
+static flr_bytes_look piece(flr_bytes_look *l, size_t width)
 {
-    mcap_read_look t = piece(l, 4);
+    return flr_bytes_piece(l, flr_bytes_number(l, width));
+}
+
+/* A text of its own; NULL: no memory. A zero within ends it. */
+static char *text(flr_bytes_look *l)
+{
+    flr_bytes_look t = piece(l, 4);
     char *copy = malloc(t.left + 1);
     if (!copy) return NULL;
     if (t.left) memcpy(copy, t.data, t.left);
@@ -129,9 +127,9 @@ static bool grow(void **array, size_t count, size_t size)
     return count & (count - 1) || flr_array_resize(array, count ? 2 * count : 1, size);
 }
 
-static flr_result take_schema(flr_mcap_reader *r, mcap_read_look l, flr_error *error)
+static flr_result take_schema(flr_mcap_reader *r, flr_bytes_look l, flr_error *error)
 {
-    uint16_t id = (uint16_t)number(&l, 2);
+    uint16_t id = (uint16_t)flr_bytes_number(&l, 2);
     for (size_t i = 0; i < r->schema_count; i++)
         if (r->schemas[i].id == id) return FLR_OK; /* repeated */
     if (r->schema_count == MAX_RECORDS) return damaged(r, "too many schemas", error);
@@ -144,9 +142,9 @@ static flr_result take_schema(flr_mcap_reader *r, mcap_read_look l, flr_error *e
     return l.bad ? damaged(r, "a schema that is cut off", error) : FLR_OK;
 }
 
-static flr_result take_channel(flr_mcap_reader *r, mcap_read_look l, flr_error *error)
+static flr_result take_channel(flr_mcap_reader *r, flr_bytes_look l, flr_error *error)
 {
-    uint16_t id = (uint16_t)number(&l, 2), of = (uint16_t)number(&l, 2);
+    uint16_t id = (uint16_t)flr_bytes_number(&l, 2), of = (uint16_t)flr_bytes_number(&l, 2);
     for (size_t i = 0; i < r->channel_count; i++)
         if (r->channels[i].id == id) return FLR_OK;
     if (r->channel_count == MAX_RECORDS) return damaged(r, "too many channels", error);
@@ -161,11 +159,11 @@ static flr_result take_channel(flr_mcap_reader *r, mcap_read_look l, flr_error *
     return l.bad ? damaged(r, "a channel that is cut off", error) : FLR_OK;
 }
 
-static flr_result take_metadata(flr_mcap_reader *r, mcap_read_look l, flr_error *error)
+static flr_result take_metadata(flr_mcap_reader *r, flr_bytes_look l, flr_error *error)
 {
-    mcap_read_look name = l;
+    flr_bytes_look name = l;
     piece(&l, 4);
-    mcap_read_look map = piece(&l, 4);
+    flr_bytes_look map = piece(&l, 4);
     char *shared = NULL;
     while (!map.bad && map.left) {
         if (r->pair_count == MAX_RECORDS) return damaged(r, "too much metadata", error);
@@ -183,13 +181,13 @@ static flr_result take_metadata(flr_mcap_reader *r, mcap_read_look l, flr_error 
     return l.bad || map.bad ? damaged(r, "metadata that is cut off", error) : FLR_OK;
 }
 
-static flr_result take_message(flr_mcap_reader *r, mcap_read_look l, flr_mcap_message *message,
+static flr_result take_message(flr_mcap_reader *r, flr_bytes_look l, flr_mcap_message *message,
                                flr_error *error)
 {
-    uint16_t id = (uint16_t)number(&l, 2);
-    message->sequence = (uint32_t)number(&l, 4);
-    message->time = number(&l, 8);
-    number(&l, 8); /* when it was published: the same */
+    uint16_t id = (uint16_t)flr_bytes_number(&l, 2);
+    message->sequence = (uint32_t)flr_bytes_number(&l, 4);
+    message->time = flr_bytes_number(&l, 8);
+    flr_bytes_number(&l, 8); /* when it was published: the same */
     if (l.bad) return damaged(r, "a message that is cut off", error);
     message->data = l.data;
     message->size = l.left;
@@ -207,14 +205,14 @@ static flr_result take_message(flr_mcap_reader *r, mcap_read_look l, flr_mcap_me
 }
 
 /* Opens a chunk: its records are read from `block` from here on. */
-static flr_result take_chunk(flr_mcap_reader *r, mcap_read_look l, flr_error *error)
+static flr_result take_chunk(flr_mcap_reader *r, flr_bytes_look l, flr_error *error)
 {
-    number(&l, 8);
-    number(&l, 8);
-    uint64_t plain = number(&l, 8);
-    uint32_t crc = (uint32_t)number(&l, 4);
-    mcap_read_look compression = piece(&l, 4);
-    mcap_read_look records = piece(&l, 8);
+    flr_bytes_number(&l, 8);
+    flr_bytes_number(&l, 8);
+    uint64_t plain = flr_bytes_number(&l, 8);
+    uint32_t crc = (uint32_t)flr_bytes_number(&l, 4);
+    flr_bytes_look compression = piece(&l, 4);
+    flr_bytes_look records = piece(&l, 8);
     if (l.bad) return damaged(r, "a chunk that is cut off", error);
     bool lz4 = compression.left == 3 && !memcmp(compression.data, "lz4", 3),
          zstd = compression.left == 4 && !memcmp(compression.data, "zstd", 4);
@@ -255,8 +253,8 @@ static flr_result next_record(flr_mcap_reader *r, uint8_t *opcode, flr_error *er
     if (r->complete || r->size - r->at < sizeof head) return FLR_CLOSED;
     flr_result result = fetch(r, r->at, head, sizeof head, error);
     if (result != FLR_OK) return result;
-    mcap_read_look l = {head + 1, 8, false};
-    uint64_t size = number(&l, 8);
+    flr_bytes_look l = {head + 1, 8, false};
+    uint64_t size = flr_bytes_number(&l, 8);
     *opcode = head[0];
     if (size > r->size - r->at - sizeof head) return FLR_CLOSED; /* the writer died here */
     if (size > MCAP_READ_LARGEST) {
@@ -280,9 +278,9 @@ static flr_result next_record(flr_mcap_reader *r, uint8_t *opcode, flr_error *er
 }
 
 /* The end of the data: its checksum tells damage outside of chunks, to names and parameters, for one. */
-static flr_result take_data_end(flr_mcap_reader *r, mcap_read_look l, flr_error *error)
+static flr_result take_data_end(flr_mcap_reader *r, flr_bytes_look l, flr_error *error)
 {
-    uint32_t crc = (uint32_t)number(&l, 4);
+    uint32_t crc = (uint32_t)flr_bytes_number(&l, 4);
     r->complete = true;
     if (crc == 0 || r->damage.places > 0 || (crc == r->crc && r->summed == r->record_at))
         return FLR_OK;
@@ -290,7 +288,7 @@ static flr_result take_data_end(flr_mcap_reader *r, mcap_read_look l, flr_error 
 }
 
 /* Deals with one record. FLR_OK with a topic set: a message. */
-static flr_result take(flr_mcap_reader *r, uint8_t opcode, mcap_read_look l, bool inside,
+static flr_result take(flr_mcap_reader *r, uint8_t opcode, flr_bytes_look l, bool inside,
                        flr_mcap_message *message, flr_error *error)
 {
     switch (opcode) {
@@ -319,15 +317,15 @@ flr_result flr_mcap_next(flr_mcap_reader *r, flr_mcap_message *message, flr_erro
     while (result == FLR_OK && !message->topic) {
         uint8_t opcode;
         if (r->chunk_at < r->chunk_end) {
-            mcap_read_look l = {r->block.data + r->chunk_at, r->chunk_end - r->chunk_at, false};
-            opcode = (uint8_t)number(&l, 1);
-            mcap_read_look record = piece(&l, 8);
+            flr_bytes_look l = {r->block.data + r->chunk_at, r->chunk_end - r->chunk_at, false};
+            opcode = (uint8_t)flr_bytes_number(&l, 1);
+            flr_bytes_look record = piece(&l, 8);
             r->chunk_at = r->chunk_end - l.left;
             result = l.bad ? damaged(r, "a record that is cut off in a chunk", error)
                            : take(r, opcode, record, true, message, error);
         } else {
             result = next_record(r, &opcode, error);
-            mcap_read_look record = {r->block.data, r->block.size, false};
+            flr_bytes_look record = {r->block.data, r->block.size, false};
             if (result == FLR_OK) result = take(r, opcode, record, false, message, error);
         }
         if (result == FLR_BAD_INPUT) {
@@ -354,7 +352,7 @@ static flr_result read_front(flr_mcap_reader *r, flr_error *error)
             return FLR_OK;
         }
         flr_mcap_message none = {0};
-        mcap_read_look record = {r->block.data, r->block.size, false};
+        flr_bytes_look record = {r->block.data, r->block.size, false};
         if ((result = take(r, opcode, record, false, &none, error)) != FLR_OK) return result;
     }
 }
@@ -396,16 +394,16 @@ flr_result flr_mcap_open(flr_env *env, const char *path, flr_mcap_reader **reade
 enum { FOOTER = 9 + 20, SUMMARY_RECORDS = 4096, MAX_STATISTICS = 65536 };
 
 /* Statistics: of messages by schema, and their times. */
-static bool take_statistics(const flr_mcap_reader *r, mcap_read_look l, const char *wanted,
+static bool take_statistics(const flr_mcap_reader *r, flr_bytes_look l, const char *wanted,
                             uint64_t *messages, uint64_t *first, uint64_t *last)
 {
-    number(&l, 8), number(&l, 2); /* messages of all channels, schemas */
-    number(&l, 8), number(&l, 8); /* channels, attachments, metadata, chunks */
-    uint64_t begin = number(&l, 8), end = number(&l, 8), count = 0;
-    mcap_read_look map = piece(&l, 4);
+    flr_bytes_number(&l, 8), flr_bytes_number(&l, 2); /* messages of all channels, schemas */
+    flr_bytes_number(&l, 8), flr_bytes_number(&l, 8); /* channels, attachments, metadata, chunks */
+    uint64_t begin = flr_bytes_number(&l, 8), end = flr_bytes_number(&l, 8), count = 0;
+    flr_bytes_look map = piece(&l, 4);
     while (!map.bad && map.left) {
-        uint16_t id = (uint16_t)number(&map, 2);
-        uint64_t of = number(&map, 8);
+        uint16_t id = (uint16_t)flr_bytes_number(&map, 2);
+        uint64_t of = flr_bytes_number(&map, 8);
         for (size_t i = 0; i < r->channel_count; i++)
             for (size_t k = 0; k < r->schema_count; k++)
                 if (r->channels[i].id == id && r->schemas[k].id == r->channels[i].schema &&
@@ -424,8 +422,8 @@ static bool summary_is_sound(flr_mcap_reader *r, uint64_t at, const uint8_t foot
 {
     enum { MCAP_READ_PIECE = 1 << 16 };
     flr_error ignored;
-    mcap_read_look l = {footer + FOOTER - 4, 4, false};
-    uint32_t wanted = (uint32_t)number(&l, 4), crc = 0;
+    flr_bytes_look l = {footer + FOOTER - 4, 4, false};
+    uint32_t wanted = (uint32_t)flr_bytes_number(&l, 4), crc = 0;
     uint64_t end = r->size - FOOTER - sizeof flr_mcap_magic;
     if (wanted == 0) return true; /* its writer made none */
     uint8_t *bytes = malloc(MCAP_READ_PIECE);
@@ -448,21 +446,21 @@ bool flr_mcap_summary(flr_mcap_reader *r, const char *wanted, uint64_t *messages
     if (r->size < 2 * sizeof end ||
         fetch(r, r->size - sizeof end, end, sizeof end, &ignored) != FLR_OK)
         return false;
-    mcap_read_look l = {end, sizeof end, false};
-    bool footer = number(&l, 1) == MCAP_FOOTER && number(&l, 8) == 20;
-    uint64_t at = number(&l, 8), stop = r->size - sizeof end;
+    flr_bytes_look l = {end, sizeof end, false};
+    bool footer = flr_bytes_number(&l, 1) == MCAP_FOOTER && flr_bytes_number(&l, 8) == 20;
+    uint64_t at = flr_bytes_number(&l, 8), stop = r->size - sizeof end;
     if (!footer || memcmp(end + FOOTER, flr_mcap_magic, sizeof flr_mcap_magic) != 0) return false;
     if (!summary_is_sound(r, at, end)) return false;
     for (int i = 0; i < SUMMARY_RECORDS && at > 0 && at < stop && stop - at > sizeof head; i++) {
         if (fetch(r, at, head, sizeof head, &ignored) != FLR_OK) return false;
-        mcap_read_look h = {head + 1, 8, false};
-        uint64_t size = number(&h, 8);
+        flr_bytes_look h = {head + 1, 8, false};
+        uint64_t size = flr_bytes_number(&h, 8);
         at += sizeof head;
         if (size > stop - at) return false;
         if (head[0] == MCAP_STATISTICS && size <= MAX_STATISTICS) {
             uint8_t *bytes = malloc((size_t)size + 1);
             bool told = bytes && fetch(r, at, bytes, (size_t)size, &ignored) == FLR_OK &&
-                        take_statistics(r, (mcap_read_look){bytes, (size_t)size, false}, wanted,
+                        take_statistics(r, (flr_bytes_look){bytes, (size_t)size, false}, wanted,
                                         messages, first, last);
             free(bytes);
             return told;
@@ -480,12 +478,13 @@ enum { TAIL = 8 << 20, CHUNK_HEAD = 9 + 40, MCAP_READ_TRIES = 64 };
  * taken for one. `tries`: checksums that may still be made. */
 static bool whole_chunk(const uint8_t *data, size_t left, int *tries, uint64_t *end)
 {
-    mcap_read_look l = {data, left, false};
-    if (number(&l, 1) != MCAP_CHUNK) return false;
-    uint64_t size = number(&l, 8), first = number(&l, 8), last = number(&l, 8);
-    uint64_t plain = number(&l, 8);
-    uint32_t crc = (uint32_t)number(&l, 4);
-    uint64_t compression = number(&l, 4), records = number(&l, 8);
+    flr_bytes_look l = {data, left, false};
+    if (flr_bytes_number(&l, 1) != MCAP_CHUNK) return false;
+    uint64_t size = flr_bytes_number(&l, 8), first = flr_bytes_number(&l, 8),
+             last = flr_bytes_number(&l, 8);
+    uint64_t plain = flr_bytes_number(&l, 8);
+    uint32_t crc = (uint32_t)flr_bytes_number(&l, 4);
+    uint64_t compression = flr_bytes_number(&l, 4), records = flr_bytes_number(&l, 8);
     if (l.bad || compression != 0 || records != plain || records > l.left || size != records + 40)
         return false;
     if (last < first || (*tries)-- <= 0) return false;

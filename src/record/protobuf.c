@@ -94,7 +94,7 @@ void flr_proto_describe(flr_bytes *bytes, const char *file, const char *package,
 
 /* ---- reading ---- */
 
-static uint64_t varint(flr_proto_look *look)
+static uint64_t varint(flr_bytes_look *look)
 {
     uint64_t value = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
@@ -108,20 +108,7 @@ static uint64_t varint(flr_proto_look *look)
     return 0;
 }
 
-static uint64_t fixed(flr_proto_look *look, size_t size)
-{
-    uint64_t value = 0;
-    if (look->left < size) {
-        look->bad = true;
-        return 0;
-    }
-    for (size_t i = 0; i < size; i++) value |= (uint64_t)look->data[i] << 8 * i;
-    look->data += size;
-    look->left -= size;
-    return value;
-}
-
-bool flr_proto_next(flr_proto_look *look, flr_proto_value *value)
+bool flr_proto_next(flr_bytes_look *look, flr_proto_value *value)
 {
     *value = (flr_proto_value){0};
     if (look->bad || look->left == 0) return false;
@@ -132,22 +119,14 @@ bool flr_proto_next(flr_proto_look *look, flr_proto_value *value)
         value->integer = varint(look);
         break;
     case FIXED64:
-        value->integer = fixed(look, 8);
+        value->integer = flr_bytes_number(look, 8);
         break;
     case FIXED32:
-        value->integer = fixed(look, 4);
+        value->integer = flr_bytes_number(look, 4);
         break;
-    case LENGTH: {
-        uint64_t size = varint(look);
-        if (look->bad || size > look->left) {
-            look->bad = true;
-            break;
-        }
-        value->inside = (flr_proto_look){look->data, (size_t)size, false};
-        look->data += size;
-        look->left -= (size_t)size;
+    case LENGTH:
+        value->inside = flr_bytes_piece(look, varint(look));
         break;
-    }
     default:
         look->bad = true;
     }

@@ -55,19 +55,13 @@ void flr_proto_end(flr_bytes *bytes, size_t begin);
 
 /* ---- reading ---- */
 
-typedef struct flr_proto_look {
-    const uint8_t *data;
-    size_t left;
-    bool bad; /* something is cut off or makes no sense */
-} flr_proto_look;
-
 typedef struct flr_proto_value {
     uint32_t number;       /* of the field */
     uint64_t integer;      /* of a number; of a double: its bits */
-    flr_proto_look inside; /* of a message or text */
+    flr_bytes_look inside; /* of a message or text */
 } flr_proto_value;
 
 /* The next field; false at the end and when it is bad. */
-bool flr_proto_next(flr_proto_look *look, flr_proto_value *value);
+bool flr_proto_next(flr_bytes_look *look, flr_proto_value *value);
 
 #endif

@@ -162,7 +162,7 @@ void flr_record_put_note(flr_bytes *b, const flr_record_note *note)
 
 /* ---- decoding ---- */
 
-static void get_fields(flr_proto_look *l, const flr_proto_field *fields, void *to, size_t size);
+static void get_fields(flr_bytes_look *l, const flr_proto_field *fields, void *to, size_t size);
 
 /* one of the fields; others are passed over. What is inside may turn out to be bad. */
 static void get_field(flr_proto_value *value, const flr_proto_field *f, char *to)
@@ -182,7 +182,7 @@ static void get_field(flr_proto_value *value, const flr_proto_field *f, char *to
 }
 
 /* a whole structure of `size` bytes; says in `l` whether something in it is bad */
-static void get_fields(flr_proto_look *l, const flr_proto_field *fields, void *to, size_t size)
+static void get_fields(flr_bytes_look *l, const flr_proto_field *fields, void *to, size_t size)
 {
     bool bad = false;
     memset(to, 0, size);
@@ -200,7 +200,7 @@ static bool get_entry(flr_proto_value *value, const flr_proto_field *fields, voi
     return true;
 }
 
-bool flr_record_get_frame(flr_proto_look l, const flr_record_room *room, flr_record_view *view)
+bool flr_record_get_frame(flr_bytes_look l, const flr_record_room *room, flr_record_view *view)
 {
     flr_record_frame *f = &view->frame;
     bool bad = false;
@@ -225,7 +225,7 @@ bool flr_record_get_frame(flr_proto_look l, const flr_record_room *room, flr_rec
     return !bad && !l.bad;
 }
 
-bool flr_record_get_note(flr_proto_look l, flr_bytes *text, flr_record_note *note)
+bool flr_record_get_note(flr_bytes_look l, flr_bytes *text, flr_record_note *note)
 {
     text->size = 0;
     for (flr_proto_value value; flr_proto_next(&l, &value);) {

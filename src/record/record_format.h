@@ -29,8 +29,8 @@ typedef struct flr_record_room {
 } flr_record_room;
 
 /* `view`, zero before, points into `room`. False: cut off, or more of something than there may be. */
-bool flr_record_get_frame(flr_proto_look look, const flr_record_room *room, flr_record_view *view);
+bool flr_record_get_frame(flr_bytes_look look, const flr_record_room *room, flr_record_view *view);
 /* `note` points into `text`, which is written anew, and into what is looked at. False: it makes no sense, or memory is out. */
-bool flr_record_get_note(flr_proto_look look, flr_bytes *text, flr_record_note *note);
+bool flr_record_get_note(flr_bytes_look look, flr_bytes *text, flr_record_note *note);
 
 #endif

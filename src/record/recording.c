@@ -84,7 +84,7 @@ flr_result flr_recording_next(flr_recording *r, flr_record_view *view, flr_error
         r->open |= places > r->places;
         r->places = places;
         if (result != FLR_OK) return result;
-        flr_proto_look look = {message.data, message.size, false};
+        flr_bytes_look look = {message.data, message.size, false};
         if (r->seen && strcmp(message.schema, FLR_RECORD_NOTE) == 0) {
             flr_record_note note = {0}; /* one that makes no sense is passed over, as is damage */
             if (flr_record_get_note(look, &r->text, &note)) r->seen(r->context, &note);

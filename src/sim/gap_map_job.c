@@ -50,9 +50,7 @@ static double distance_at(const gap_map_job *g, flr_vec3 at)
     double least = g->reach;
     for (uint32_t i = 0; i < g->other_count; i++) {
         const map_other *o = &g->others[i];
-        if (at.x < o->box.low.x || at.y < o->box.low.y || at.z < o->box.low.z ||
-            at.x > o->box.high.x || at.y > o->box.high.y || at.z > o->box.high.z)
-            continue;
+        if (!flr_box3_contains(o->box, at)) continue;
         const flr_vec3 p = flr_pose_apply_inverse(o->T_part_other, at);
         flr_fit_point_result r = flr_fit_point(o->fit, p, g->reach);
         if (r.found) least = fmin(least, r.distance);

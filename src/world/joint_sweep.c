@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "world/tight_internal.h"
+
 #define PIECE_TURN 0.2 /* rad: of a part, in a piece of the motion, at most */
 #define SWEEP_ASTRAY                                                                               \
     1e-6 /* metres: so little a piece deviates from a screw motion, unless it is short */
@@ -120,13 +122,6 @@ static bool is_swapped(const running *r, uint32_t a, uint32_t b)
     return r->moves[a] && !r->moves[b];
 }
 
-static flr_pose between(flr_pose T_a, flr_pose T_b)
-{
-    flr_pose T = flr_pose_mul(flr_pose_inverse(T_a), T_b);
-    T.q = flr_quat_normalize(T.q);
-    return T;
-}
-
 static flr_vec3 corner_of(flr_box3 box, int i)
 {
     return flr_vec3_make(i & 1 ? box.high.x : box.low.x, i & 2 ? box.high.y : box.low.y,
@@ -162,8 +157,8 @@ static flr_vec3 screw_centre(flr_pose from, flr_pose to, flr_vec3 middle)
 
 static flr_fit_motion motion_of(const running *r, uint32_t a, uint32_t b)
 {
-    flr_fit_motion motion = {.from = between(r->T[0][a], r->T[0][b]),
-                             .to = between(r->T[1][a], r->T[1][b])};
+    flr_fit_motion motion = {.from = flr_tight_between(r->T[0][a], r->T[0][b]),
+                             .to = flr_tight_between(r->T[1][a], r->T[1][b])};
     motion.centre = screw_centre(motion.from, motion.to,
                                  flr_box3_centre(flr_fit_get_info(r->def->fits[b]).bounds));
     return motion;
@@ -176,7 +171,7 @@ static double deviation_of(const running *r, uint32_t a, uint32_t b, const flr_f
     const flr_box3 box = flr_fit_get_info(r->def->fits[b]).bounds;
     double most = 0;
     for (int i = 0; i < 3; i++)
-        most = fmax(most, apart(box, between(between_ends[i][a], between_ends[i][b]),
+        most = fmax(most, apart(box, flr_tight_between(between_ends[i][a], between_ends[i][b]),
                                 flr_fit_motion_pose(motion, 0.25 * (i + 1))));
     return most < 1e-12 ? 0 : CAREFUL * most;
 }
@@ -271,7 +266,8 @@ static bool meet_now(running *r, uint32_t a, uint32_t b, bool *meet)
     flr_fit_result found;
     ask.reach = -1;
     ask.max_distance = 2 * TOUCHING;
-    flr_fit_pair_query(pair, between(r->T[0][frame], r->T[0][mover]), &ask, NULL, 0, &found);
+    flr_fit_pair_query(pair, flr_tight_between(r->T[0][frame], r->T[0][mover]), &ask, NULL, 0,
+                       &found);
     *meet = found.distance <= TOUCHING;
     return true;
 }
@@ -385,7 +381,7 @@ static bool measure(running *r, flr_joint_sweep_sample *sample)
             flr_fit_result found;
             ask.reach = -1;
             ask.max_distance = range;
-            flr_fit_pair_query(pair, between(T[frame], T[mover]), &ask, NULL, 0, &found);
+            flr_fit_pair_query(pair, flr_tight_between(T[frame], T[mover]), &ask, NULL, 0, &found);
             if (!(found.distance < range)) continue;
             sample->clearance = fmax(found.distance, 0);
             sample->part[0] = mover, sample->part[1] = frame;

@@ -203,19 +203,14 @@ bool flr_links_may_touch(const flr_world *w, uint32_t a, uint32_t b)
     return !w->links || flr_mechanism_may_touch(w->links->mechanism, a, b);
 }
 
-static uint32_t island_of(const flr_world *w, uint32_t part)
-{
-    return flr_mechanism_island_of(w->links->mechanism, part);
-}
-
 bool flr_linked(const flr_world *w, uint32_t part)
 {
-    return island_of(w, part) != FLR_MECHANISM_NONE;
+    return flr_mechanism_island_of(w->links->mechanism, part) != FLR_MECHANISM_NONE;
 }
 
 bool flr_linked_by_joint(const flr_world *w, uint32_t part)
 {
-    const uint32_t island = island_of(w, part);
+    const uint32_t island = flr_mechanism_island_of(w->links->mechanism, part);
     if (island == FLR_MECHANISM_NONE) return false;
     const flr_mechanism_island *of = &w->links->mechanism->islands[island];
     return of->body_count > 1 || of->freedoms != 6;
@@ -223,7 +218,7 @@ bool flr_linked_by_joint(const flr_world *w, uint32_t part)
 
 const uint32_t *flr_linked_members(const flr_world *w, const uint32_t *part, uint32_t *count)
 {
-    const uint32_t island = island_of(w, *part);
+    const uint32_t island = flr_mechanism_island_of(w->links->mechanism, *part);
     *count = 1;
     if (island == FLR_MECHANISM_NONE) return part;
     const flr_mechanism_island *of = &w->links->mechanism->islands[island];

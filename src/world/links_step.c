@@ -8,11 +8,6 @@
 #define STOP_RETURN  0.1  /* of what a joint is beyond its limit, it comes back in a step … */
 #define STOP_RETURNS 1e-3 /* metres, rad: … and no more than this */
 
-static uint32_t island_at(const flr_world *w, uint32_t part)
-{
-    return flr_mechanism_island_of(w->links->mechanism, part);
-}
-
 /* ---- what acts in joints ---- */
 
 static flr_joined_law *add_law(const flr_island_now *now, uint32_t joint, uint32_t component)
@@ -130,7 +125,8 @@ static void add_laws(const flr_island_now *now)
 void flr_links_begin(flr_world *w, uint32_t part, const flr_step_params *how)
 {
     flr_links *l = w->links;
-    const flr_mechanism_island *of = &l->mechanism->islands[island_at(w, part)];
+    const flr_mechanism_island *of =
+        &l->mechanism->islands[flr_mechanism_island_of(w->links->mechanism, part)];
     l->own = w->step;
     for (uint32_t k = 0; k < of->body_count; k++) {
         const uint32_t leader = l->mechanism->bodies[of->first_body + k].leader;
@@ -227,7 +223,7 @@ void flr_links_solve(flr_world *w, uint32_t part)
 {
     flr_links *l = w->links;
     const flr_mechanism *m = l->mechanism;
-    const uint32_t island = island_at(w, part);
+    const uint32_t island = flr_mechanism_island_of(w->links->mechanism, part);
     const flr_mechanism_island *of = &m->islands[island];
     flr_island_now *now = &l->now;
     now->world = w, now->island = island;
@@ -281,7 +277,7 @@ void flr_links_move(flr_world *w, uint32_t part, bool keep)
 {
     flr_links *l = w->links;
     const flr_mechanism *m = l->mechanism;
-    const uint32_t island = island_at(w, part);
+    const uint32_t island = flr_mechanism_island_of(w->links->mechanism, part);
     const flr_mechanism_island *of = &m->islands[island];
     const double fraction = w->plans[part].fraction;
     measure_joints(w);

@@ -28,7 +28,7 @@ static flr_record_view view_of(const flr_test_frame *f)
 static bool get(const flr_bytes *bytes, size_t size, flr_record_view *view)
 {
     *view = (flr_record_view){0};
-    return flr_record_get_frame((flr_proto_look){bytes->data, size, false}, &room, view);
+    return flr_record_get_frame((flr_bytes_look){bytes->data, size, false}, &room, view);
 }
 
 static void frames_come_back(void **state)
@@ -94,13 +94,13 @@ static void notes_come_back(void **state)
         bytes.size = 0;
         flr_record_put_note(&bytes, &notes[i]);
         assert_true(
-            flr_record_get_note((flr_proto_look){bytes.data, bytes.size, false}, &text, &back));
+            flr_record_get_note((flr_bytes_look){bytes.data, bytes.size, false}, &text, &back));
         assert_int_equal(back.frame, notes[i].frame);
         assert_string_equal(back.text, notes[i].text);
         assert_int_equal(back.size, notes[i].size);
         if (back.size) assert_memory_equal(back.data, notes[i].data, back.size);
         assert_false(
-            flr_record_get_note((flr_proto_look){bytes.data, bytes.size - 1, false}, &text, &back));
+            flr_record_get_note((flr_bytes_look){bytes.data, bytes.size - 1, false}, &text, &back));
     }
     flr_bytes_free(&bytes);
     flr_bytes_free(&text);
