@@ -306,34 +306,37 @@ static bool go_on(void *context)
     return !s->give_up || !s->give_up(s->give_up_context);
 }
 
-/* Is a pair that touched or overlapped at the first pose apart at the beginning of a turn, and stays so? Triangles tell that
- * faster than samples: a nut that overlaps its bolt where the thread runs out is free a turn later. */
-static bool stays_apart(flr_plan_space *s, const flr_plan_motion *motion, uint32_t moving,
-                        uint32_t obstacle, double floor)
+/* How much of a turn is free for a pair that touched or overlapped at the first pose and is apart at the beginning? Triangles tell
+ * that faster than samples: a nut that overlaps its bolt where the thread runs out is free a turn later. */
+static double free_apart(flr_plan_space *s, const flr_plan_motion *motion, uint32_t moving,
+                         uint32_t obstacle, double floor)
 {
     flr_plan_stop stop = {.free = 1};
-    if (flr_quat_angle(motion->from.q, motion->to.q) < 1e-6) return false;
+    if (flr_quat_angle(motion->from.q, motion->to.q) < 1e-6) return 0;
     // what is inside is no deeper than the floor, so that this far is far enough to find it
     const double far = fmax(-1.01 * floor, 2 * s->touch);
-    if (flr_plan_distance(s, motion->from, moving, obstacle, far, 0, NULL) <= s->touch)
-        return false;
+    if (flr_plan_distance(s, motion->from, moving, obstacle, far, 0, NULL) <= s->touch) return 0;
     move_apart(s, motion, moving, obstacle, 0, &stop);
-    return stop.free == 1;
+    return stop.free;
 }
 
 /* A pair that touches or overlaps. */
 static void slide(flr_plan_space *s, const flr_plan_motion *motion, uint32_t moving,
                   uint32_t obstacle, double floor, flr_plan_stop *stop)
 {
-    if (stays_apart(s, motion, moving, obstacle, floor)) return;
-    const flr_fit_slide_def def = {.motion = motion_of(s, motion, moving, obstacle),
+    const double apart = free_apart(s, motion, moving, obstacle, floor);
+    if (apart == 1) return;
+    const flr_plan_motion rest = between(motion, apart, 1);
+    const flr_fit_slide_def def = {.motion = motion_of(s, &rest, moving, obstacle),
                                    .depth = -floor,
                                    .go_on = go_on,
                                    .context = s};
     flr_fit_slide_result r;
     flr_fit_slide(s->obstacles[obstacle].fit, s->moving[moving].fit, &def, &r);
     s->work += r.work;
-    if (r.free < 1) *stop = stop_at(s, moving, obstacle, r.free, r.distance, r.point, r.normal);
+    if (r.free < 1)
+        *stop = stop_at(s, moving, obstacle, apart + (1 - apart) * r.free, r.distance, r.point,
+                        r.normal);
 }
 
 bool flr_plan_move_pair(flr_plan_space *space, const flr_plan_motion *motion, uint32_t moving,
