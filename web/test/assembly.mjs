@@ -1,25 +1,11 @@
 // Tools for assemblies in the page: gap map, section box, joints, keep-out zones, files that change. Against a real controller:
 // node test/assembly.mjs --feeler PROGRAM [--shots FOLDER]
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { drag_by, find_chromium, launch, let_go, new_page, open_page, part_of, shows, take, until } from './browser.mjs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { drag_by, launch, let_go, new_page, open_page, part_of, shows, take, until } from './browser.mjs';
+import { check, feeler, finish, shots, step, trouble } from './checks.mjs';
 import { cube_stl, stl } from './scene.mjs';
 import { serve_scene } from './serve.mjs';
-
-const option = (name) => (process.argv.includes(name) ? process.argv[process.argv.indexOf(name) + 1] : null);
-const feeler = resolve(option('--feeler') ?? '../build/feeler');
-const shots = option('--shots');
-if (!find_chromium()) {
-  console.log('there is no Chromium: the page is not tried');
-  process.exit(77);
-}
-if (shots) mkdirSync(shots, { recursive: true });
-let passed = 0;
-const failures = [], trouble = [];
-const check = (condition, what) => {
-  if (condition) passed++;
-  else failures.push(what);
-};
 
 /** a box in metres as an STL */
 function box(low, high) {
@@ -61,15 +47,6 @@ const shot = async (name) => {
   if (!shots) return;
   await page.waitForTimeout(1500);
   await page.screenshot({ path: join(shots, `${name}.png`) });
-};
-const step = async (what, action) => {
-  try {
-    await action();
-    console.log(`  ${what}`);
-  } catch (error) {
-    failures.push(`${what}: ${error.message}`);
-    console.log(`  ${what}: FAILED: ${error.message}`);
-  }
 };
 const select = (name) => page.locator('#tree .part-name', { hasText: name }).click();
 const click_at = async (place) => {
@@ -256,10 +233,7 @@ await step('thousands of parts come without elements for each in every list', as
   await many.close();
 });
 
-check(trouble.length === 0, `the console is free of errors:\n    ${trouble.join('\n    ')}`);
 await page.close();
 await browser.close();
 await shown.close();
-for (const failure of failures) console.log(`FAILED: ${failure}`);
-console.log(`${passed} checks passed, ${failures.length} failed`);
-process.exit(failures.length ? 1 : 0);
+finish();

@@ -1,11 +1,15 @@
 // What the tests of the page share: a Chromium, a page whose console is listened to, and hands that drag in it.
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { chromium } from 'playwright-core';
 
 /** ms after which starting a browser, opening a page or clicking in one counts as hung */
 const PATIENCE = 900000;
 export const NONE = 4294967295;
+/** turns of a page's timer after which a condition is given up, see Patience; mutants.mjs, which awaits failures, wants fewer */
+const TURNS = Number(process.env.FEELER_TURNS ?? 3000);
+/** another build of the page than the program's: what `vite build` left in this folder. See mutants.mjs */
+const INSTEAD = process.env.FEELER_PAGE;
 
 /** the first Chromium on the path; null: none */
 export function find_chromium() {
@@ -26,12 +30,13 @@ export async function launch() {
     executablePath: find_chromium(),
     timeout: PATIENCE,
     // WebGL is drawn by SwiftShader, and only WebGL: the rest of the page that way would cost ten times as much
-    args: ['--no-sandbox', '--disable-gpu', '--enable-unsafe-swiftshader', '--num-raster-threads=1'],
+    // another build of the page comes from no address, and may reach this machine all the same
+    args: ['--no-sandbox', '--disable-gpu', '--enable-unsafe-swiftshader', '--num-raster-threads=1', ...(INSTEAD ? ['--disable-features=LocalNetworkAccessChecks'] : [])],
   });
 }
 
 /** Whatever a test waits for is a condition: how long it takes is the machine's affair. Patience is counted in work, not in seconds:
- * it ends when the page has had 3000 turns of a timer of 100 ms and its controller has done 150,000 frames, and the condition still does not
+ * it ends when the page has had 3000 turns of a timer of 100 ms and its controller has done 50 times as many frames, and the condition still does not
  * hold. A busy machine does less in a second, so a test waits longer there. A controller that has stopped is waited for 15 minutes. */
 export class Patience {
   constructor(page) {
@@ -53,14 +58,24 @@ export class Patience {
     const work = await this.work();
     // a page that was opened anew, or a controller that was started again, counts from the beginning
     if (!this.start || work.turns < this.start.turns || work.frame < this.start.frame) this.start = work;
-    return now - this.began > PATIENCE || (work.turns - this.start.turns >= 3000 && work.frame - this.start.frame >= 150000);
+    return now - this.began > PATIENCE || (work.turns - this.start.turns >= TURNS && work.frame - this.start.frame >= 50 * TURNS);
   }
+}
+
+async function replace_page(page) {
+  for (const name of ['index.html', 'viewer.js', 'viewer.css'])
+    await page.route((url) => url.pathname === `/${name}` || (name === 'index.html' && url.pathname === '/'), async (route) => {
+      const response = await route.fetch();
+      const { 'content-encoding': packed, 'content-length': length, ...headers } = response.headers();
+      await route.fulfill({ response, headers, body: readFileSync(join(INSTEAD, name)) });
+    });
 }
 
 /** an empty page that waits as long as the tests do. It counts the turns of a timer, and notes what toasts say. */
 export async function new_page(browser, options) {
   const page = await browser.newPage(options);
   page.setDefaultTimeout(PATIENCE);
+  if (INSTEAD) await replace_page(page);
   await page.addInitScript(() => {
     window.turns = 0;
     window.toasts = [];

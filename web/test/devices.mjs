@@ -1,36 +1,15 @@
 // Devices at the controller's machine, as the page shows and steers them: node test/devices.mjs --feeler PROGRAM [--arm STUB] [--shots FOLDER].
 // A SpaceMouse is simulated by its server spacenavd; an arm with force feedback by a stub of its vendor's library.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { find_chromium, frames, launch, new_page, open_page, until } from './browser.mjs';
+import { frames, launch, new_page, open_page, until } from './browser.mjs';
+import { check, feeler, finish, option, shots, step, trouble } from './checks.mjs';
 import { cube_stl } from './scene.mjs';
 import { demo, serve_scene } from './serve.mjs';
 
-const option = (name) => (process.argv.includes(name) ? process.argv[process.argv.indexOf(name) + 1] : null);
-const feeler = resolve(option('--feeler') ?? '../build/feeler');
 const arm = option('--arm');
-const shots = option('--shots');
-if (!find_chromium()) {
-  console.log('there is no Chromium: the page is not tried');
-  process.exit(77);
-}
-if (shots) mkdirSync(shots, { recursive: true });
-let passed = 0;
-const failures = [], trouble = [];
-const check = (condition, what) => {
-  if (condition) passed++;
-  else failures.push(what);
-};
-const step = async (what, run) => {
-  try {
-    await run();
-    console.log(`  ${what}`);
-  } catch (error) {
-    failures.push(`${what}: ${error.message}`);
-  }
-};
 
 /** spacenavd: a push of the cap to everybody who listens, in counts */
 function spacenavd(path) {
@@ -314,7 +293,4 @@ await step('a headset: a controller takes a part, feels what it touches, moves a
 });
 
 await browser.close();
-for (const line of trouble) failures.push(`console: ${line}`);
-for (const line of failures) console.log(`FAILED: ${line}`);
-console.log(`${passed} checks passed, ${failures.length} failed`);
-process.exit(failures.length ? 1 : 0);
+finish();

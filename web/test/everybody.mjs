@@ -1,34 +1,11 @@
 // The page for everybody: its first minute, fingers, keyboards and screen readers: node test/everybody.mjs --feeler PROGRAM [--shots FOLDER].
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join, resolve } from 'node:path';
-import { Patience, find_chromium, find_part, frames, launch, new_page, open_page, part_of, pictures, until } from './browser.mjs';
+import { join } from 'node:path';
+import { Patience, find_part, frames, launch, new_page, open_page, part_of, pictures, until } from './browser.mjs';
+import { check, feeler, finish, shot, step, trouble } from './checks.mjs';
 import { cube_stl } from './scene.mjs';
 import { serve_empty, serve_scene } from './serve.mjs';
-
-const option = (name) => (process.argv.includes(name) ? process.argv[process.argv.indexOf(name) + 1] : null);
-const feeler = resolve(option('--feeler') ?? '../build/feeler');
-const shots = option('--shots');
-if (!find_chromium()) {
-  console.log('there is no Chromium: the page is not tried');
-  process.exit(77);
-}
-if (shots) mkdirSync(shots, { recursive: true });
-let passed = 0;
-const failures = [], trouble = [];
-const check = (condition, what) => {
-  if (condition) passed++;
-  else failures.push(what);
-};
-const step = async (what, run) => {
-  try {
-    await run();
-    console.log(`  ${what}`);
-  } catch (error) {
-    failures.push(`${what}: ${error.message}`);
-  }
-};
-const shot = async (name) => shots && page.screenshot({ path: join(shots, `${name}.png`) });
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** what axe-core finds wrong in the page as it is */
@@ -59,7 +36,7 @@ await step('an empty page offers an example and a tour', async () => {
   check(/STEP/.test(await page.locator('#empty').innerText()), 'it says what can be dropped');
   check(await page.locator('#recent').isHidden(), 'nothing was open before');
   await audit('empty');
-  await shot('empty');
+  await shot(page, 'empty');
   await page.locator('#empty-tour').click();
   await page.locator('#tour').waitFor();
   check((await page.evaluate(() => window.feeler.parts.length)) > 1 && (await page.locator('#empty').isHidden()), 'the example is open');
@@ -68,7 +45,7 @@ await step('an empty page offers an example and a tour', async () => {
     titles.push(await page.locator('#tour-title').textContent());
     const [card, marked] = await page.evaluate(() => [document.getElementById('tour'), document.querySelector('.tour-here')].map((one) => one.getBoundingClientRect().toJSON()));
     check(card.left >= 0 && card.top >= 0 && card.right <= 1180 && card.bottom <= 760 && marked.width > 0, `on the page: ${titles.at(-1)}`);
-    if (i < 2) await shot(`tour-${i}`);
+    if (i < 2) await shot(page, `tour-${i}`);
     if (i === 0) await audit('tour');
     await page.keyboard.press('Enter'); // its button has the focus
   }
@@ -88,12 +65,12 @@ await step('axe-core finds nothing, with all cards open, in both themes, with di
   await audit('all cards, dark');
   await page.keyboard.press('t');
   await audit('all cards, light');
-  await shot('light');
+  await shot(page, 'light');
   await page.keyboard.press('t');
   await page.locator('#tool-help').click();
   await audit('help');
   check(await page.locator('#help-touch').isVisible(), 'it tells what fingers do');
-  await shot('help');
+  await shot(page, 'help');
   await page.keyboard.press('Escape');
   await page.locator('#show-expert').uncheck();
   await page.locator('#tool-section').click();
@@ -178,7 +155,7 @@ await step('everything in the view is picked with the keyboard: a part, a face, 
   await until(page, () => window.feeler.holding !== 4294967295 && window.feeler.state.hands[window.feeler.hand].held === window.feeler.holding, 'E grabs');
   for (let i = 0; i < 4; i++) await key('ArrowUp');
   await until(page, (p) => Math.hypot(...window.feeler.parts.find((part) => part.name === 'pump').pose.p.map((value, k) => value - p[k])) > 0.003, 'arrows move it', before);
-  await shot('key-pointer');
+  await shot(page, 'key-pointer');
   await key('e');
   await until(page, () => window.feeler.holding === 4294967295, 'E lets go');
   await audit('keyboard pointer');
@@ -221,12 +198,12 @@ await step('on a phone nothing is too small to press, or missing', async () => {
     return !one.hidden && one.id !== 'rate' && (width === 0 || left < 0 || right > innerWidth);
   }).map((one) => one.id));
   check(away.length === 0, `not on the page: ${away}`);
-  await shot('phone');
+  await shot(page, 'phone');
   await page.locator('#tool-panel').tap();
   await page.evaluate(() => document.querySelectorAll('#panel details').forEach((card) => (card.open = true)));
   check((await small()).length === 0, `too small in the panel: ${(await small()).join(', ')}`);
   check((await page.locator('#views button').count()) === 4 && (await page.locator('#gizmo-turns').isVisible()), 'views and the gizmo without keys');
-  await shot('phone-panel');
+  await shot(page, 'phone-panel');
   await audit('phone');
   await page.locator('#tool-panel').tap();
 });
@@ -317,7 +294,7 @@ await step('sixty screws are drawn at once, and each can be picked', async () =>
   check(place !== null, 'each is picked');
   await page.mouse.click(place.x, place.y);
   await until(page, () => window.feeler.parts.find((part) => part.name === 'screw 37').part === window.feeler.selected, 'and selected');
-  await shot('screws');
+  await shot(page, 'screws');
 });
 
 await step('the page speaks German', async () => {
@@ -343,14 +320,11 @@ await step('the page speaks German', async () => {
   check(english.length === 0, `still English: ${english.join(' | ')}`);
   for (const text of ['Maus und Tasten', 'Seitenleiste (P)', 'Teile', 'Kraft beginnt bei', 'Nähe', 'Szene speichern', 'Vorn']) check(shown.includes(text), `shown: ${text}`);
   console.log(`    not in the table: ${shown.filter((text) => /[a-z]{4}/i.test(text) && !Object.values(pairs).includes(text) && !/screw|^\W|\d/.test(text)).slice(0, 60).join(' | ')}`);
-  await shot('german');
+  await shot(page, 'german');
   await audit('German');
 });
 await page.close();
 await screws.close();
 
 await browser.close();
-for (const line of trouble) failures.push(`console: ${line}`);
-for (const line of failures) console.log(`FAILED: ${line}`);
-console.log(`${passed} checks passed, ${failures.length} failed`);
-process.exit(failures.length ? 1 : 0);
+finish();

@@ -1,36 +1,14 @@
 // Files that people drop: node test/files.mjs --feeler PROGRAM [--cad FOLDER] [--models FOLDER] [--shots FOLDER]. Thirty at once, of all the kinds that
 // the page names; what of them cannot be had is listed with what can be done. FOLDER has what make_cad writes; of the models real files are taken.
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import * as zlib from 'node:zlib';
-import { find_chromium, launch, new_page, shows, until } from './browser.mjs';
+import { launch, new_page, shows, until } from './browser.mjs';
+import { check, feeler, finish, option, shots, step, trouble } from './checks.mjs';
 import { cube_stl } from './scene.mjs';
 import { serve_empty } from './serve.mjs';
 
-const option = (name) => (process.argv.includes(name) ? process.argv[process.argv.indexOf(name) + 1] : null);
-const feeler = resolve(option('--feeler') ?? '../build/feeler');
-const cad = option('--cad'), models = option('--models'), shots = option('--shots');
-if (!find_chromium()) {
-  console.log('there is no Chromium: the page is not tried');
-  process.exit(77);
-}
-if (shots) mkdirSync(shots, { recursive: true });
-let passed = 0;
-const failures = [];
-const check = (condition, what) => {
-  if (condition) passed++;
-  else failures.push(what);
-};
-const step = async (what, run) => {
-  const began = performance.now();
-  try {
-    await run();
-    console.log(`  ${what}: ${((performance.now() - began) / 1000).toFixed(1)} s`);
-  } catch (error) {
-    failures.push(`${what}: ${error.message}`);
-    console.log(`  ${what}: FAILED: ${error.message}`);
-  }
-};
+const cad = option('--cad'), models = option('--models');
 
 // ---- files of every kind ----
 
@@ -129,7 +107,7 @@ function files() {
 const browser = await launch();
 const server = await serve_empty(feeler, '--voxel', '1mm');
 const page = await new_page(browser, { viewport: { width: 1280, height: 800 }, colorScheme: 'dark' });
-page.on('pageerror', (error) => failures.push(`exception: ${error.message}`));
+page.on('pageerror', (error) => trouble.push(`exception: ${error.message}`));
 await page.goto(`${server.url}?quality=low`);
 await until(page, () => window.feeler?.connected, 'connected');
 const dropped = files();
@@ -269,6 +247,4 @@ await step('handles in the view move the section plane and the sides of the box'
 
 await browser.close();
 await server.close();
-for (const line of failures) console.log(`FAILED: ${line}`);
-console.log(`${passed} checks passed, ${failures.length} failed`);
-process.exit(failures.length ? 1 : 0);
+finish();

@@ -1,20 +1,12 @@
 // What the page says about gaps and overlaps, against feeler serve: node test/gaps.mjs --feeler PROGRAM [--shots FOLDER]. A cube stands
 // 0.1 mm above another, a third one 0.2 mm deep in it; nobody says how large voxels are. With each engine the distance of what is held
 // is told live, as a number with its error.
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { arrived, find_chromium, launch, let_go, open_page, take, until } from './browser.mjs';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { arrived, launch, let_go, open_page, take, until } from './browser.mjs';
+import { check, feeler, finish, shots, trouble } from './checks.mjs';
 import { cube_stl } from './scene.mjs';
 import { serve_scene } from './serve.mjs';
-
-const option = (name) => (process.argv.includes(name) ? process.argv[process.argv.indexOf(name) + 1] : null);
-const feeler = resolve(option('--feeler'));
-const shots = option('--shots');
-if (!find_chromium()) {
-  console.log('there is no Chromium: gaps are not tried');
-  process.exit(77);
-}
-if (shots) mkdirSync(shots, { recursive: true });
 
 const write = (folder) => {
   const part = (name, size, position, moving) => {
@@ -26,13 +18,6 @@ const write = (folder) => {
 };
 
 const browser = await launch();
-const trouble = [];
-const failures = [];
-let passed = 0;
-const check = (condition, what) => {
-  if (condition) passed++;
-  else failures.push(what);
-};
 const readout = (page) => page.evaluate(() => document.getElementById('clearance-value').textContent);
 
 for (const engine of ['exact', 'shell']) {
@@ -82,14 +67,11 @@ for (const engine of ['exact', 'shell']) {
     check(/ mm$/.test(await page.locator('#onset-slider-value').textContent()), 'the onset is a length');
     check((await page.locator('#parameters #parameter-force_layer').count()) === 0 && (await page.locator('#advanced #parameter-force_layer').count()) === 1, 'voxels are for experts');
   } catch (error) {
-    failures.push(`${engine}: ${error.message}`);
+    check(false, `${engine}: ${error.message}`);
   } finally {
     await page?.close();
     await server.close();
   }
 }
 await browser.close();
-for (const line of trouble) failures.push(`console: ${line}`);
-for (const line of failures) console.log(`FAILED: ${line}`);
-console.log(`${passed} checks passed, ${failures.length} failed`);
-process.exit(failures.length ? 1 : 0);
+finish();

@@ -1,48 +1,19 @@
 // The page, used as a person uses it: node test/page.mjs [--feeler PROGRAM] [--cad FOLDER] [--shots FOLDER]. With a program it runs
 // against `PROGRAM serve` of the scene of test/scene.mjs, without one against the mock. The folder has an assembly.step.
-import { mkdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { arrived, click_part, drag_by, find_chromium, find_part, frames, launch, let_go, new_page, NONE, open_page, part_of, settled, take, until } from './browser.mjs';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { arrived, click_part, drag_by, find_part, frames, launch, let_go, new_page, NONE, open_page, part_of, settled, take, until } from './browser.mjs';
+import { check, finish, named as feeler, option, shot, shots, step as tried } from './checks.mjs';
 import { start } from './mock.mjs';
 import { cube_stl } from './scene.mjs';
 import { demo, guard, serve } from './serve.mjs';
 
-const option = (name) => {
-  const at = process.argv.indexOf(name);
-  return at >= 0 ? process.argv[at + 1] : null;
-};
-const shots = option('--shots');
-const feeler = option('--feeler') && resolve(option('--feeler'));
 const cad = option('--cad');
-if (!find_chromium()) {
-  console.log('there is no Chromium: the page is not tried');
-  process.exit(77);
-}
-if (shots) mkdirSync(shots, { recursive: true });
 const server = feeler ? await serve(feeler) : await start();
 const browser = await launch();
-const trouble = [];
-let passed = 0;
-const failures = [];
 
-const check = (condition, what) => {
-  if (condition) passed++;
-  else failures.push(what);
-};
-const shot = async (page, name) => {
-  if (shots) await page.screenshot({ path: join(shots, `${name}.png`) });
-};
-const step = async (what, action) => {
-  const began = performance.now();
-  try {
-    await action();
-    console.log(`  ${what}: ${((performance.now() - began) / 1000).toFixed(1)} s`);
-  } catch (error) {
-    failures.push(`${what}: ${error.message}`);
-    console.log(`  ${what}: FAILED: ${error.message}`);
-    await page?.mouse.up().catch(() => undefined);
-  }
-};
+const trouble = [];
+const step = (what, action) => tried(what, action, async (good) => good || page?.mouse.up().catch(() => undefined));
 
 const length = (v) => Math.hypot(...v);
 
@@ -115,8 +86,7 @@ await step('opens', async () => {
   await shot(page, 'opened');
 });
 if (!page) {
-  console.log(failures.join('\n'));
-  process.exit(1);
+  finish();
 }
 
 await step('a part under the pointer turns green', async () => {
@@ -469,6 +439,4 @@ await step('a token is asked for where one is needed', async () => {
 
 check(before_loss.length === 0, `the console is free of errors:\n    ${before_loss.join('\n    ')}`);
 await browser.close();
-for (const failure of failures) console.log(`FAILED: ${failure}`);
-console.log(`${passed} checks passed, ${failures.length} failed`);
-process.exit(failures.length ? 1 : 0);
+finish();

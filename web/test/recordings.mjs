@@ -1,35 +1,13 @@
 // Recordings in the page, against feeler serve: node test/recordings.mjs --feeler PROGRAM [--shots FOLDER]. They are small, belong to a scene, can
 // be renamed, deleted, ended with Escape, and saved as video and picture.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { drag_by, find_chromium, frames, launch, let_go, open_page, take, until } from './browser.mjs';
+import { drag_by, frames, launch, let_go, open_page, take, until } from './browser.mjs';
+import { check, feeler, finish, shots, step, trouble } from './checks.mjs';
 import { cube_stl } from './scene.mjs';
 import { serve_scene } from './serve.mjs';
-
-const option = (name) => (process.argv.includes(name) ? process.argv[process.argv.indexOf(name) + 1] : null);
-const feeler = resolve(option('--feeler') ?? '../build/feeler');
-const shots = option('--shots');
-if (!find_chromium()) {
-  console.log('there is no Chromium: the page is not tried');
-  process.exit(77);
-}
-if (shots) mkdirSync(shots, { recursive: true });
-let passed = 0;
-const failures = [], trouble = [];
-const check = (condition, what) => {
-  if (condition) passed++;
-  else failures.push(what);
-};
-const step = async (what, run) => {
-  try {
-    await run();
-    console.log(`  ${what}`);
-  } catch (error) {
-    failures.push(`${what}: ${error.message}`);
-  }
-};
 
 const write = (name) => (folder) => {
   const part = (part_name, size, position, moving) => {
@@ -162,7 +140,4 @@ await step('in another scene it says where it belongs, and loads that', async ()
 await browser.close();
 await first.close();
 rmSync(tapes, { recursive: true, force: true });
-for (const line of trouble) failures.push(`console: ${line}`);
-for (const line of failures) console.log(`FAILED: ${line}`);
-console.log(`${passed} checks passed, ${failures.length} failed`);
-process.exit(failures.length ? 1 : 0);
+finish();

@@ -2,7 +2,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { write_scene } from './scene.mjs';
 
 function begin(feeler, folder, options) {
@@ -77,6 +77,12 @@ export async function serve_scene(feeler, write, ...options) {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** feeler serve of a scene file that is there: { url, said(), close() } */
+export async function serve_file(feeler, file, ...options) {
+  const { child, url, said } = begin(feeler, dirname(file), ['serve', file, '--port', '0', '--no-devices', ...options]);
+  return { url: await url, said, close: () => end(child) };
 }
 
 /** feeler serve without a scene: { url, folder, said(), close() } */

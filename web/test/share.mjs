@@ -1,40 +1,13 @@
 // Two controllers in a shared session, a page on each: node test/share.mjs --feeler PROGRAM [--shots FOLDER]
 import { execFile } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { drag_by, find_chromium, find_part, frames, holds, launch, let_go, open_page, part_of, Patience, settled, take, until } from './browser.mjs';
+import { join } from 'node:path';
+import { drag_by, find_part, frames, holds, launch, let_go, open_page, part_of, Patience, settled, take, until } from './browser.mjs';
+import { check, feeler, finish, shots, step } from './checks.mjs';
 import { share } from './serve.mjs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-const option = (name) => {
-  const at = process.argv.indexOf(name);
-  return at >= 0 ? process.argv[at + 1] : null;
-};
-const shots = option('--shots');
-const feeler = resolve(option('--feeler') ?? 'feeler');
-if (!find_chromium()) {
-  console.log('there is no Chromium: the pages are not tried');
-  process.exit(77);
-}
-if (shots) mkdirSync(shots, { recursive: true });
-const trouble = [], failures = [];
-let passed = 0;
-const check = (condition, what) => {
-  if (condition) passed++;
-  else failures.push(what);
-};
-const step = async (what, action) => {
-  const began = performance.now();
-  try {
-    await action();
-    passed++;
-    console.log(`  ${what}: ${((performance.now() - began) / 1000).toFixed(1)} s`);
-  } catch (error) {
-    failures.push(`${what}: ${error.message}`);
-    console.log(`  ${what}: FAILED: ${error.message}`);
-  }
-};
+const trouble = [];
 const distance = (a, b) => Math.hypot(...a.map((value, k) => value - b[k]));
 /** waits until the part is at the same place on both pages, within so many metres; gives up early where `lost` says so */
 const together = async (name, within, lost = async () => false) => {
@@ -249,6 +222,4 @@ const real = trouble.filter((line) => !/WebSocket|ERR_CONNECTION/.test(line)); /
 check(real.length === 0, `the console: ${real.join(' | ')}`);
 await browser.close();
 await session.close();
-if (failures.length) console.log(failures.map((line) => `FAILED: ${line}`).join('\n'));
-console.log(`${passed} checks passed, ${failures.length} failed`);
-process.exit(failures.length ? 1 : 0);
+finish();

@@ -1,26 +1,14 @@
 // A new user and an assembly of 200 parts, against a real controller without a scene: opens the STEP file in the page, hides the cover,
 // removes the pump together with its four screws, reads the list of clashes and saves a report, without meeting a word about voxels.
 // node test/story.mjs --feeler PROGRAM --step FILE [--shots FOLDER]
-import { mkdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { drag_by, find_chromium, launch, let_go, new_page, part_of, shows, take, until } from './browser.mjs';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { drag_by, launch, let_go, new_page, part_of, shows, take, until } from './browser.mjs';
+import { check, feeler, finish, option, shots, step as tried, trouble } from './checks.mjs';
 import { serve_empty } from './serve.mjs';
 
-const option = (name) => (process.argv.includes(name) ? process.argv[process.argv.indexOf(name) + 1] : null);
-const feeler = resolve(option('--feeler') ?? '../build/feeler');
 const file = option('--step');
-const shots = option('--shots');
-if (!find_chromium()) {
-  console.log('there is no Chromium: the page is not tried');
-  process.exit(77);
-}
-if (shots) mkdirSync(shots, { recursive: true });
-let passed = 0;
-const failures = [], trouble = [], words = new Set();
-const check = (condition, what) => {
-  if (condition) passed++;
-  else failures.push(what);
-};
+const words = new Set();
 
 const shown = await serve_empty(feeler);
 const browser = await launch();
@@ -38,18 +26,10 @@ const read = async (what) => {
   });
   for (const line of text.split('\n').filter((one) => /voxel/i.test(one))) words.add(`${what}: ${line}`);
 };
-const step = async (what, action) => {
-  const from = performance.now();
-  try {
-    await action();
-    await read(what);
-    console.log(`  ${what} (${((performance.now() - from) / 1000).toFixed(1)} s)`);
-  } catch (error) {
-    failures.push(`${what}: ${error.message}`);
-    console.log(`  ${what}: FAILED: ${error.message}`);
-  }
-  if (shots) await page.screenshot({ path: join(shots, `${what.replace(/\W+/g, '-')}.png`) });
-};
+const step = (what, action) => tried(what, async () => {
+  await action();
+  await read(what);
+}, async () => shots && page.screenshot({ path: join(shots, `${what.replace(/\W+/g, '-')}.png`) }));
 const search = async (text) => {
   await page.locator('#part-search').fill(text);
   // the list is written with the next picture
@@ -131,10 +111,7 @@ await step('a report is saved', async () => {
 });
 
 check(words.size === 0, `no word about voxels:\n    ${[...words].join('\n    ')}`);
-check(trouble.length === 0, `the console is free of errors:\n    ${trouble.join('\n    ')}`);
-for (const failure of failures) console.log(`FAILED: ${failure}`);
 console.log(`${((performance.now() - began) / 1000).toFixed(0)} s in the page`);
 await browser.close();
 await shown.close();
-console.log(`${passed} checks passed, ${failures.length} failed`);
-process.exit(failures.length ? 1 : 0);
+finish();

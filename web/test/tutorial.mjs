@@ -1,19 +1,12 @@
 // docs/tutorial.md, done as it is written: node test/tutorial.mjs --feeler PROGRAM [--shots FOLDER]. Its commands are run in their order but for
 // those of its last chapter, the page is used as it says, in headless Chromium, and what it promises is checked. With a folder, the tutorial's pictures are left there.
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { find_chromium, find_part, launch, new_page, open_page, settled, until } from './browser.mjs';
+import { join } from 'node:path';
+import { find_part, launch, new_page, open_page, settled, until } from './browser.mjs';
+import { check, feeler, finish, shots, step, trouble } from './checks.mjs';
 
-const option = (name) => (process.argv.includes(name) ? process.argv[process.argv.indexOf(name) + 1] : null);
-const feeler = resolve(option('--feeler') ?? '../build/feeler');
-const shots = option('--shots') && resolve(option('--shots'));
-if (!find_chromium()) {
-  console.log('there is no Chromium: the page is not tried');
-  process.exit(77);
-}
-if (shots) mkdirSync(shots, { recursive: true });
 const text = readFileSync(new URL('../../docs/tutorial.md', import.meta.url), 'utf8');
 /** commands of a chapter, as words */
 const commands = (chapter) => {
@@ -23,22 +16,7 @@ const commands = (chapter) => {
 const folder = mkdtempSync(join(tmpdir(), 'feeler-tutorial-'));
 const environment = { ...process.env, XDG_CACHE_HOME: join(folder, 'cache'), XDG_DATA_HOME: join(folder, 'data') };
 const run = (words) => execFileSync(feeler, words, { cwd: folder, env: environment, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
-let passed = 0;
-const failures = [], trouble = [], children = [];
-const check = (condition, what) => {
-  if (condition) passed++;
-  else failures.push(what);
-};
-const step = async (what, action) => {
-  const began = performance.now();
-  try {
-    await action();
-    console.log(`  ${what}: ${((performance.now() - began) / 1000).toFixed(1)} s`);
-  } catch (error) {
-    failures.push(`${what}: ${error.message}`);
-    console.log(`  ${what}: FAILED: ${error.message}`);
-  }
-};
+const children = [];
 
 /** feeler serve, on any free port: its address */
 async function serve(words) {
@@ -197,7 +175,4 @@ await step('the alternative: both files are dropped on an empty page', async () 
 
 await browser.close();
 rmSync(folder, { recursive: true, force: true });
-for (const line of trouble) failures.push(`console: ${line}`);
-for (const line of failures) console.log(`FAILED: ${line}`);
-console.log(`${passed} checks passed, ${failures.length} failed`);
-process.exit(failures.length ? 1 : 0);
+finish();

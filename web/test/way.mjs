@@ -1,25 +1,11 @@
 // Find a way out in the page, against a real controller: node test/way.mjs --feeler PROGRAM [--shots FOLDER]. A block lies in a channel
 // that is closed above; another in a box without a way out.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { find_chromium, frames, launch, let_go, open_page, take, until } from './browser.mjs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { frames, launch, let_go, open_page, take, until } from './browser.mjs';
+import { check, feeler, finish, shots, trouble } from './checks.mjs';
 import { stl } from './scene.mjs';
 import { serve_scene } from './serve.mjs';
-
-const option = (name) => (process.argv.includes(name) ? process.argv[process.argv.indexOf(name) + 1] : null);
-const feeler = resolve(option('--feeler') ?? '../build/feeler');
-const shots = option('--shots');
-if (!find_chromium()) {
-  console.log('there is no Chromium: ways out are not tried');
-  process.exit(77);
-}
-if (shots) mkdirSync(shots, { recursive: true });
-let passed = 0;
-const failures = [], trouble = [];
-const check = (condition, what) => {
-  if (condition) passed++;
-  else failures.push(what);
-};
 
 /** a box in metres as an STL */
 function box(low, high) {
@@ -112,11 +98,9 @@ try {
   await frames(page, 2);
   if (shots) await page.screenshot({ path: join(shots, 'blockers.png') });
 } catch (error) {
-  failures.push(`${error.message} ${page ? JSON.stringify(await page.evaluate(() => ({ way: { ...window.feeler.way, found: 0 }, selected: window.feeler.selected, poses: window.feeler.parts.map((one) => one.pose.p), holding: window.feeler.holding })).catch(() => '')) : ''}`);
+  check(false, `${error.message} ${page ? JSON.stringify(await page.evaluate(() => ({ way: { ...window.feeler.way, found: 0 }, selected: window.feeler.selected, poses: window.feeler.parts.map((one) => one.pose.p), holding: window.feeler.holding })).catch(() => '')) : ''}`);
   if (page && shots) await page.screenshot({ path: join(shots, 'way-failure.png') }).catch(() => undefined);
 }
 await browser.close();
 await shown.close();
-for (const failure of [...failures, ...trouble]) console.log(`failed: ${failure}`);
-console.log(`${passed} checks passed, ${failures.length + trouble.length} failed`);
-process.exit(failures.length + trouble.length ? 1 : 0);
+finish();
