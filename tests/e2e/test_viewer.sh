@@ -35,6 +35,8 @@ expect 0 node "$source_dir/web/test/recordings.mjs" --feeler "$feeler"
 tells 'checks passed, 0 failed'
 expect 0 node "$source_dir/web/test/everybody.mjs" --feeler "$feeler"
 tells 'checks passed, 0 failed'
+expect 0 node "$source_dir/web/test/opening.mjs" --feeler "$feeler"
+tells 'checks passed, 0 failed'
 arm=()
 [ -f "$build_dir/tests/stubs/stub_hd.so" ] && arm=(--arm "$build_dir/tests/stubs/stub_hd.so")
 expect 0 node "$source_dir/web/test/devices.mjs" --feeler "$feeler" "${arm[@]}"

@@ -54,6 +54,11 @@ export class Loader {
     return [...this.entries.values()].filter((entry) => entry.level !== Infinity).length;
   }
 
+  /** parts are there, and the first mesh is on its way */
+  get coming(): boolean {
+    return this.loaded === 0 && [...this.entries.values()].some((entry) => !entry.failed);
+  }
+
   get complete(): boolean {
     return this.entries.size > 0 && this.loaded === this.entries.size;
   }

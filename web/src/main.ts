@@ -293,6 +293,7 @@ async function main(): Promise<void> {
   const draw = (moving: boolean, now: number) => {
     if (headset.active) return; // it draws by its own clock
     if (!model.scene && connection.state !== 'lost' && connection.state !== 'refused') return; // the scene comes in a moment
+    if (loader.coming && pacer.pictures > 0) return; // nothing but the ground would be seen, and the machine has enough to do
     if (!pacer.ready(now, (milliseconds) => stage.pace(milliseconds))) return;
     if (exporting.active) stage.sharpen(); // a video has one resolution
     else if (moving) stage.soften();

@@ -53,10 +53,12 @@ export function face_normals(chunk: Chunk): { normals: Float32Array; areas: Floa
   const areas = new Float32Array(count);
   for (let t = 0; t < count; t++) {
     const a = 3 * indices[3 * t]!, b = 3 * indices[3 * t + 1]!, c = 3 * indices[3 * t + 2]!;
-    const ux = v[b]! - v[a]!, uy = v[b + 1]! - v[a + 1]!, uz = v[b + 2]! - v[a + 2]!;
-    const wx = v[c]! - v[a]!, wy = v[c + 1]! - v[a + 1]!, wz = v[c + 2]! - v[a + 2]!;
+    const ax = v[a]!, ay = v[a + 1]!, az = v[a + 2]!;
+    const ux = v[b]! - ax, uy = v[b + 1]! - ay, uz = v[b + 2]! - az;
+    const wx = v[c]! - ax, wy = v[c + 1]! - ay, wz = v[c + 2]! - az;
     const x = uy * wz - uz * wy, y = uz * wx - ux * wz, z = ux * wy - uy * wx;
-    const n = Math.hypot(x, y, z);
+    // not Math.hypot(), which takes ten times as long: nothing overflows here
+    const n = Math.sqrt(x * x + y * y + z * z);
     areas[t] = n;
     if (n > 0) {
       normals[3 * t] = x / n;
@@ -72,62 +74,62 @@ export function shade(chunk: Chunk, crease_cos = Math.cos(0.6)): Shaded {
   const { vertices, indices } = chunk;
   const vertex_count = vertices.length / 3;
   const { normals: faces, areas } = face_normals(chunk);
-  // triangles of each vertex, one after the other
+  // corners of each vertex, one after the other
   const begin = new Uint32Array(vertex_count + 1);
-  for (const index of indices) begin[index + 1]!++;
+  for (let k = 0; k < indices.length; k++) begin[indices[k]! + 1]!++;
   for (let i = 0; i < vertex_count; i++) begin[i + 1]! += begin[i]!;
   const fill = begin.slice(0, vertex_count);
   const around = new Uint32Array(indices.length);
-  for (let k = 0; k < indices.length; k++) around[fill[indices[k]!]!++] = Math.floor(k / 3);
+  for (let k = 0; k < indices.length; k++) around[fill[indices[k]!]!++] = k;
 
   const corners = indices.length;
   const out = new Uint32Array(corners);
   const source = new Uint32Array(corners);
   const normals = new Float32Array(3 * corners);
-  const chain = new Int32Array(corners).fill(-1); // the next variant of the same vertex
-  const head = new Int32Array(vertex_count).fill(-1);
   let made = 0;
-  for (let k = 0; k < corners; k++) {
-    const vertex = indices[k]!;
-    const t = Math.floor(k / 3);
-    const fx = faces[3 * t]!, fy = faces[3 * t + 1]!, fz = faces[3 * t + 2]!;
-    let x = 0, y = 0, z = 0;
-    for (let j = begin[vertex]!; j < begin[vertex + 1]!; j++) {
-      const other = around[j]!;
-      const ox = faces[3 * other]!, oy = faces[3 * other + 1]!, oz = faces[3 * other + 2]!;
-      if (ox * fx + oy * fy + oz * fz < crease_cos) continue;
-      const weight = areas[other]!;
-      x += ox * weight;
-      y += oy * weight;
-      z += oz * weight;
+  for (let vertex = 0; vertex < vertex_count; vertex++) {
+    const first = made; // variants of this vertex
+    for (let i = begin[vertex]!; i < begin[vertex + 1]!; i++) {
+      const corner = around[i]!;
+      const t = (corner / 3) | 0;
+      const fx = faces[3 * t]!, fy = faces[3 * t + 1]!, fz = faces[3 * t + 2]!;
+      let x = 0, y = 0, z = 0;
+      for (let j = begin[vertex]!; j < begin[vertex + 1]!; j++) {
+        const other = (around[j]! / 3) | 0;
+        const ox = faces[3 * other]!, oy = faces[3 * other + 1]!, oz = faces[3 * other + 2]!;
+        if (ox * fx + oy * fy + oz * fz < crease_cos) continue;
+        const weight = areas[other]!;
+        x += ox * weight;
+        y += oy * weight;
+        z += oz * weight;
+      }
+      const n = Math.sqrt(x * x + y * y + z * z);
+      if (n > 0) {
+        x /= n;
+        y /= n;
+        z /= n;
+      } else {
+        x = fx;
+        y = fy;
+        z = fz;
+      }
+      // the same vertex with nearly the same normal is shared; a corner of a triangle without area takes any
+      let same = first;
+      if (areas[t]! > 0)
+        while (same < made && normals[3 * same]! * x + normals[3 * same + 1]! * y + normals[3 * same + 2]! * z < 0.9995) same++;
+      if (same === made) {
+        made++;
+        source[same] = vertex;
+        normals[3 * same] = x;
+        normals[3 * same + 1] = y;
+        normals[3 * same + 2] = z;
+      }
+      out[corner] = same;
     }
-    const n = Math.hypot(x, y, z);
-    if (n > 0) {
-      x /= n;
-      y /= n;
-      z /= n;
-    } else {
-      x = fx;
-      y = fy;
-      z = fz;
-    }
-    // the same vertex with nearly the same normal is shared; a corner of a triangle without area takes any
-    let same = head[vertex]!;
-    while (areas[t]! > 0 && same >= 0 && normals[3 * same]! * x + normals[3 * same + 1]! * y + normals[3 * same + 2]! * z < 0.9995)
-      same = chain[same]!;
-    if (same < 0) {
-      same = made++;
-      source[same] = vertex;
-      normals[3 * same] = x;
-      normals[3 * same + 1] = y;
-      normals[3 * same + 2] = z;
-      chain[same] = head[vertex]!;
-      head[vertex] = same;
-    }
-    out[k] = same;
   }
   const positions = new Float32Array(3 * made);
-  for (let i = 0; i < made; i++) positions.set(vertices.subarray(3 * source[i]!, 3 * source[i]! + 3), 3 * i);
+  for (let i = 0; i < made; i++)
+    for (let k = 0; k < 3; k++) positions[3 * i + k] = vertices[3 * source[i]! + k]!;
   return { positions, normals: normals.slice(0, 3 * made), indices: out, source: source.slice(0, made) };
 }
 

@@ -1,17 +1,13 @@
 // What large scenes cost to draw: node test/detail.mjs --feeler PROGRAM. The gear of 2.8 million triangles: how long until it is seen; two of them, with
 // 5.6 million triangles: draw calls and triangles of a picture, from far and near, for budgets of triangles. Times are the machine's affair.
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { find_chromium, launch, open_page, until } from './browser.mjs';
+import { join } from 'node:path';
+import { launch, new_page, open_page, until } from './browser.mjs';
+import { feeler } from './checks.mjs';
+import { serve_file } from './serve.mjs';
 
-const at = process.argv.indexOf('--feeler');
-const feeler = resolve(at >= 0 ? process.argv[at + 1] : 'feeler');
-if (!find_chromium()) {
-  console.log('there is no Chromium: nothing is measured');
-  process.exit(77);
-}
 const folder = mkdtempSync(join(tmpdir(), 'feeler-detail-'));
 execFileSync(feeler, ['make', 'gear', '--out', join(folder, 'gear'), '--quiet']);
 const scene = JSON.parse(readFileSync(join(folder, 'gear/scene.json'), 'utf8'));
@@ -21,16 +17,7 @@ const again = scene.parts.map((part) => {
 });
 writeFileSync(join(folder, 'gear/two.json'), JSON.stringify({ feeler: 1, name: 'two gears', unit: scene.unit, voxel: 20, parts: [...scene.parts, ...again] }));
 
-async function serve(file) {
-  const child = spawn(feeler, ['serve', join(folder, 'gear', file), '--port', '0', '--no-devices'], { stdio: ['ignore', 'pipe', 'ignore'], env: { ...process.env, XDG_CACHE_HOME: join(folder, 'cache') } });
-  process.once('exit', () => child.kill());
-  let said = '';
-  const url = await new Promise((found) => child.stdout.on('data', (data) => {
-    const address = /http:\/\/[^\s/]+:\d+\//.exec((said += data));
-    if (address) found(address[0]);
-  }));
-  return { url, end: () => new Promise((ended) => child.once('exit', ended).kill()) };
-}
+const serve = (file) => serve_file(feeler, join(folder, 'gear', file));
 
 /** seconds of processor time of a process and all that it has started */
 function spent(pid) {
@@ -48,13 +35,17 @@ function spent(pid) {
 
 const browser = await launch();
 const size = { viewport: { width: 1366, height: 768 } };
-for (const cache of ['empty', 'filled']) {
+// a browser with an empty page is there before: what that costs is not the scene's affair
+for (const cache of ['empty', 'filled', 'filled', 'filled']) {
+  const page = await new_page(browser, size);
+  await page.waitForTimeout(2000);
   const began = performance.now(), before = spent(process.pid), shown = await serve('scene.json');
-  const page = await open_page(browser, `${shown.url}?quality=low`, [], size);
-  console.log(`gear, cache ${cache}: seen after ${((performance.now() - began) / 1000).toFixed(1)} s, ${(spent(process.pid) - before).toFixed(1)} s of processors, at a load of ${loadavg()[0].toFixed(1)}`);
+  await page.goto(`${shown.url}?quality=low`);
+  await until(page, () => window.feeler?.loaded && window.feeler.drawn.triangles > 100000, 'the gear is drawn');
+  console.log(`gear, cache ${cache}: drawn after ${((performance.now() - began) / 1000).toFixed(1)} s, ${(spent(process.pid) - before).toFixed(1)} s of processors, at a load of ${loadavg()[0].toFixed(1)}`);
   await until(page, () => window.feeler.parts.every((part) => part.ready), 'ready');
   await page.close();
-  await shown.end();
+  await shown.close();
 }
 const shown = await serve('two.json');
 const page = await open_page(browser, `${shown.url}?quality=low`, [], size);
@@ -80,5 +71,5 @@ for (const budget of await page.locator('#detail option').evaluateAll((all) => a
   }
 }
 await browser.close();
-await shown.end();
+await shown.close();
 rmSync(folder, { recursive: true, force: true });
