@@ -109,7 +109,7 @@ async function main(): Promise<void> {
   const workspace = new Workspace(model, stage, eye, notices);
   const panels = new Panels(model, stage, overlays, loader, eye, hand, notices, workspace);
   const clearance = new Clearance(model, overlays, notices);
-  const overlaps = new Overlaps(model, overlays, eye);
+  const overlaps = new Overlaps(model, overlays, eye, notices);
   const clashes = new Clashes(model, stage, eye, callouts, notices, (parts) => panels.mark(parts));
   const plots = new Plots(by_id('plots'), model);
   const files = new Files(model, eye, notices);

@@ -3,6 +3,7 @@ import { Box3, Vector3 } from 'three';
 import type { Eye } from './camera.ts';
 import { by_id, h, text } from './dom.ts';
 import type { Model } from './model.ts';
+import type { Notices } from './notices.ts';
 import type { Overlays } from './overlays.ts';
 import type { overlap_state } from './protocol.mjs';
 import { length } from './units.ts';
@@ -28,7 +29,8 @@ export class Overlaps {
   private shown = '';
   private chosen = -1;
 
-  constructor(private readonly model: Model, private readonly overlays: Overlays, private readonly eye: Eye) {
+  constructor(private readonly model: Model, private readonly overlays: Overlays, private readonly eye: Eye, notices: Notices) {
+    by_id('overlaps-exact').addEventListener('click', () => void model.connection.ask('set', { name: 'engine', value: EXACT }).catch(notices.failed));
     model.on_scene.on(() => this.choose(-1));
   }
 
@@ -39,6 +41,7 @@ export class Overlaps {
     const pairs = deepest(overlaps);
     const words = pairs.map((k) => this.words(overlaps[k]!, exact));
     this.card.hidden = overlaps.length === 0;
+    by_id('overlaps-voxels').hidden = exact;
     const key = words.join('\n');
     if (key === this.shown) return;
     this.shown = key;
