@@ -3,11 +3,11 @@ import { accessSync, constants, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { chromium } from 'playwright-core';
 
-/** ms after which starting a browser, opening a page or clicking in one counts as hung */
-const PATIENCE = 900000;
 export const NONE = 4294967295;
 /** turns of a page's timer after which a condition is given up, see Patience; mutants.mjs, which awaits failures, wants fewer */
 const TURNS = Number(process.env.FEELER_TURNS ?? 3000);
+/** ms after which starting a browser, opening a page or clicking in one counts as hung */
+const PATIENCE = 300 * TURNS;
 /** another build of the page than the program's: what `vite build` left in this folder. See mutants.mjs */
 const INSTEAD = process.env.FEELER_PAGE;
 
@@ -110,7 +110,7 @@ export async function until(page, predicate, what, argument = undefined) {
   const patience = new Patience(page);
   for (;;) {
     try {
-      await page.waitForFunction(predicate, argument, { timeout: 30000, polling: 50 });
+      await page.waitForFunction(predicate, argument, { timeout: Math.min(30000, PATIENCE / 30), polling: 50 });
       return;
     } catch (error) {
       const reason = String(error.message).split('\n')[0];

@@ -17,7 +17,7 @@ const MUTANTS = [
   [3, 'a rotation that was typed is not taken', 'placement.ts', 'q: same ? pose.q : from_degrees(typed)', 'q: pose.q', 'engineer'],
   [3, 'Place at does nothing', 'placement.ts', 'this.on = on && this.movable();', 'this.on = false;', 'engineer'],
   [4, 'PDF saves the page', 'reports.ts', "ending === 'pdf' ? report_format.REPORT_PDF : report_format.REPORT_HTML", 'report_format.REPORT_HTML', 'recordings'],
-  [4, 'a report asks for no clearance', 'reports.ts', 'Number(this.field.value) * metres(this.model.unit)', '-1', 'recordings'],
+  [4, 'a report asks for no clearance', 'reports.ts', 'format, clearance }', 'format, clearance: -1 }', 'recordings'],
   [5, 'Escape does not end a replay', 'main.ts', 'if (model.replaying) recordings.end();', '', 'recordings'],
   [5, 'a recording of another scene is replayed as it is', 'replay.ts', 'if (!window.confirm(t(', 'if (false && !window.confirm(t(', 'recordings'],
   [6, 'plots and the rate for everybody', 'technical.ts', 'const on = is_expert() ||', 'const on = true || is_expert() ||', 'engineer'],
@@ -52,7 +52,7 @@ for (const [item, what, file, from, to, script, more = []] of MUTANTS.filter(([i
     execFileSync(process.execPath, [join(web, 'node_modules/vite/bin/vite.js'), 'build', '--logLevel', 'error'], { cwd: folder });
     const options = ['--feeler', feeler, ...(option('--cad') ? ['--cad', option('--cad')] : [])];
     const { status, stdout, stderr } = spawnSync(process.execPath, [join(web, `test/${script}.mjs`), ...options], {
-      cwd: web, encoding: 'utf8', env: { ...process.env, FEELER_PAGE: join(folder, 'dist'), FEELER_FIRST: '1', FEELER_TURNS: process.env.FEELER_TURNS ?? '100' },
+      cwd: web, encoding: 'utf8', env: { ...process.env, FEELER_PAGE: join(folder, 'dist'), FEELER_FIRST: '1', FEELER_TURNS: process.env.FEELER_TURNS ?? '300' },
     });
     const said = /^FAILED: .*/m.exec(stdout)?.[0] ?? stderr.trim().split('\n').find((line) => /Error/.test(line)) ?? `exit code ${status}`;
     if (status === 0) undetected++;
