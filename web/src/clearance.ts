@@ -143,7 +143,9 @@ export class Clearance {
     this.readout.classList.toggle('touching', meets);
     this.readout.classList.toggle('pressed', pressed && !meets);
     const onset = this.model.parameters.get('onset')?.value ?? 0;
-    const force = pressed && onset > 0 ? t('force acts, which begins at about {0}', length(onset, unit)) : pressed ? t('force acts') : '';
+    // coarser voxels than those that the length counts let it begin earlier: then the length would contradict the distance
+    const begins = onset > 0 && !(exact && exact.distance > onset);
+    const force = pressed && begins ? t('force acts, which begins at about {0}', length(onset, unit)) : pressed ? t('force acts') : '';
     if (exact && meets) text(this.note, `${t('with {0}', exact.name || t('another part'))}${this.nothing_moves() ? `. ${t(CHOOSE)}` : ''}`);
     else if (exact) text(this.note, [exact.name ? t('exact, to {0}', exact.name) : t('exact'), force].filter(Boolean).join(' · '));
     else if (!this.asking) text(this.note, this.nothing_moves() ? t(CHOOSE) : force);

@@ -56,6 +56,7 @@ await step('a force says nothing that its distance contradicts, and only the tou
   await until(page, () => window.feeler.gap !== null && / mm ± /.test(document.getElementById('clearance-value').textContent), 'an exact figure');
   check(!/touching/.test(await readout()), `no "touching" beside a distance: ${await readout()}`);
   await until(page, () => /force acts/.test(document.getElementById('exact-value').textContent), 'it is said that force acts');
+  check(!/begins/.test(await page.locator('#exact-value').textContent()), 'and not that it begins at 0.8 mm, which the voxels of the post make: these have larger ones');
   await until(page, () => window.feeler.seen.patches.length > 0, 'places are red');
   const { patches, patched } = await page.evaluate(() => window.feeler.seen);
   check(patches.every(([x, y, z]) => x > -0.021 && x < 0.021 && y > -0.021 && y < 0.021 && Math.abs(z - 0.02) < 0.004), `on the base, under the cube: ${patches}`);
