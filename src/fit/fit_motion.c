@@ -78,27 +78,43 @@ static void corners_at(const flr_fit_query *q, flr_pose T, uint32_t triangle, fl
     for (int i = 0; i < 3; i++) t[i] = flr_pose_apply(T, t[i]);
 }
 
-/* How far two triangles that are `distance` apart may move on: the largest s with distance + a s - q s^2 >= floor. A corner
- * at r from the centre goes v s + sin(w s) k x r + (1 - cos(w s)) k x (k x r), with w the angle and k the axis; sin(x) >=
- * x - x^3 / 6 for a sine that brings nearer, and the reverse. `left`: of the motion. */
-static double step_of(const following *f, flr_vec3 normal, const flr_vec3 b[3], flr_vec3 centre,
-                      double distance, double floor, double left)
+/* The largest s with room + a s - q s^2 >= 0. */
+static double root_of(double room, double a, double q)
 {
-    const double turn = left * flr_vec3_length(f->spin), room = distance - floor;
-    double a = INFINITY, q = 0;
-    for (int i = 0; i < 3; i++) {
-        const flr_vec3 around = flr_vec3_cross(f->spin, flr_vec3_sub(b[i], centre)),
-                       inwards = flr_vec3_cross(f->spin, around);
-        const double rate = flr_vec3_dot(normal, around);
-        a = fmin(a, flr_vec3_dot(normal, f->velocity) + rate);
-        q = fmax(q, 0.5 * fmax(-flr_vec3_dot(normal, inwards), 0) +
-                        fabs(rate) * turn * flr_vec3_length(f->spin) / 6);
-    }
     if (!(room > 0)) return 0;
-    /* the root of q s^2 - a s - room, without cancellation */
+    /* without cancellation */
     const double root = sqrt(a * a + 4 * q * room);
-    if (a >= 0) return q > 0 ? (a + root) / (2 * q) : INFINITY;
-    return 2 * room / (root - a);
+    if (a < 0) return 2 * room / (root - a);
+    return q > 0 ? (a + root) / (2 * q) : INFINITY;
+}
+
+/* How far two triangles may move on that are `room` farther apart than they keep, in the direction of a normal, at their nearest
+ * points. They are separated by a plane across it, through the point of a, which is fixed to a; or by one through the point of b,
+ * which is fixed to b. What is farther from the plane than the nearest point has so much more room. `left`: of the motion.
+ *
+ * A corner of b at r from the centre goes v s + sin(w s) k x r + (1 - cos(w s)) k x (k x r), with w the angle and k the axis;
+ * sin(x) >= x - x^3 / 6 for a sine that brings nearer, and the reverse. As b sees it, a corner of a at r goes R(-w s) (r - v s) - r. */
+static double step_of(const following *f, flr_vec3 normal, const flr_nearest *near,
+                      const flr_vec3 a[3], const flr_vec3 b[3], flr_vec3 centre, double room,
+                      double left)
+{
+    const double turn2 = flr_vec3_length2(f->spin), straight = flr_vec3_dot(normal, f->velocity),
+                 bend = fabs(flr_vec3_dot(normal, flr_vec3_cross(f->spin, f->velocity))) +
+                        0.5 * left * turn2 * flr_vec3_length(f->velocity);
+    double least[2] = {INFINITY, INFINITY};
+    for (int i = 0; i < 6; i++) {
+        const int of_b = i < 3;
+        const flr_vec3 corner = of_b ? b[i] : a[i - 3],
+                       around = flr_vec3_cross(f->spin, flr_vec3_sub(corner, centre)),
+                       from = flr_vec3_sub(corner, near->at[of_b]);
+        const double inwards = flr_vec3_dot(normal, flr_vec3_cross(f->spin, around)),
+                     rate = flr_vec3_dot(normal, around), side = of_b ? 1 : -1,
+                     more = fmax(side * flr_vec3_dot(normal, from) - f->rounding, 0),
+                     q = 0.5 * fmax(-side * inwards, 0) + fabs(rate) * left * turn2 / 6 +
+                         (of_b ? 0 : bend);
+        least[of_b] = fmin(least[of_b], root_of(room + more, straight + rate, q));
+    }
+    return fmax(least[0], least[1]);
 }
 
 static void blocked_by(flr_fit_query *q, const flr_nearest *near, flr_vec3 normal, uint32_t a,
@@ -124,18 +140,54 @@ static double kept_distance(const following *f, double distance)
     return floor + 0.5 * fmin(f->little, distance - floor);
 }
 
-/* Follows two triangles through the stretch; shortens what is free where they come too near. */
-static void follow(flr_fit_query *q, uint32_t a, uint32_t b)
+/* Are two triangles farther apart than the stretch needs, along an axis of any length, both at its beginning and at its end? */
+static bool apart_along(const following *f, flr_vec3 axis, const flr_vec3 a[3],
+                        const flr_vec3 b[2][3])
+{
+    double most = -INFINITY, least = INFINITY;
+    for (int i = 0; i < 3; i++) {
+        most = fmax(most, flr_vec3_dot(axis, a[i]));
+        least = fmin(least, fmin(flr_vec3_dot(axis, b[0][i]), flr_vec3_dot(axis, b[1][i])));
+    }
+    const double between = least - most;
+    return between > 0 && between * between > f->apart * f->apart * flr_vec3_length2(axis);
+}
+
+/* Does a plane keep two triangles apart through the stretch? Across `axis`, which kept others of the same patches apart; across what leads
+ * from one to the other; or along the way of b, too. */
+static bool pass_by(const following *f, flr_vec3 axis, const flr_vec3 a[3], const flr_vec3 b[2][3])
+{
+    if (apart_along(f, axis, a, b)) return true;
+    const flr_vec3 from = flr_vec3_add(flr_vec3_add(a[0], a[1]), a[2]),
+                   begin =
+                       flr_vec3_sub(flr_vec3_add(flr_vec3_add(b[0][0], b[0][1]), b[0][2]), from),
+                   end = flr_vec3_sub(flr_vec3_add(flr_vec3_add(b[1][0], b[1][1]), b[1][2]), from),
+                   way = flr_vec3_sub(end, begin);
+    if (apart_along(f, begin, a, b) || apart_along(f, end, a, b)) return true;
+    const double length2 = flr_vec3_length2(way);
+    if (!(length2 > 0)) return false;
+    const double along = flr_vec3_dot(begin, way) / length2;
+    return apart_along(f, flr_vec3_sub(begin, flr_vec3_scale(way, along)), a, b);
+}
+
+/* Follows two triangles through the stretch; shortens what is free where they come too near. `axis` gets what leads from one to the
+ * other. */
+static void follow(flr_fit_query *q, uint32_t a, uint32_t b, flr_vec3 *axis)
 {
     const following *f = q->context;
     double at = f->begin, floor = 0;
     const double end = fmin(f->end, f->result->free);
-    flr_vec3 p[3], r[3];
+    flr_vec3 p[3], ends[2][3], *const r = ends[0];
+    if (!(at < end)) return;
     flr_fit_triangle(q->parts[0], a, p);
+    corners_at(q, q->T_a_b, b, ends[0]);
+    corners_at(q, f->T_end, b, ends[1]);
+    q->work += 10;
+    if (pass_by(f, *axis, p, ends)) return;
     for (int step = 0; at < end; step++) {
-        const flr_pose T = flr_fit_motion_pose(f->motion, at);
+        const flr_pose T = step > 0 ? flr_fit_motion_pose(f->motion, at) : q->T_a_b;
         flr_nearest near = {.distance2 = INFINITY};
-        corners_at(q, T, b, r);
+        if (step > 0) corners_at(q, T, b, r);
         q->work += 60;
         flr_triangles_nearest(p, r, &near);
         const double apart = fmax(sqrt(near.distance2) - f->rounding, 0),
@@ -146,8 +198,9 @@ static void follow(flr_fit_query *q, uint32_t a, uint32_t b)
         }
         if (step == 0) floor = kept_distance(f, distance);
         const flr_vec3 normal = flr_vec3_normalize(flr_vec3_sub(near.at[1], near.at[0]));
-        const double s =
-            step_of(f, normal, r, flr_pose_apply(T, f->motion->centre), distance, floor, end - at);
+        if (step == 0) *axis = normal;
+        const double s = step_of(f, normal, &near, p, r, flr_pose_apply(T, f->motion->centre),
+                                 distance - floor, end - at);
         if (at + s >= end) return;
         if (step == FIT_MAX_STEPS || distance - floor < 0.1 * f->little) {
             blocked_by(q, &near, normal, a, b, at);
@@ -224,6 +277,7 @@ static void pass(flr_fit_query *q, uint32_t patch, const flr_fit_visitor *v)
     const uint32_t kept_b = swept_sides(q, 1, b, lanes_a, shift_b, limit, &masks_b);
     q->work += 30;
     uint32_t pairs[FLR_FIT_LANES];
+    flr_vec3 axis = flr_vec3_zero();
     for (uint32_t i = kept_b; i; i &= i - 1) {
         const int g = __builtin_ctz(i);
         pairs[g] = kept_a & q->kernel->corners(a->corners, masks_b.beyond[g]);
@@ -235,7 +289,7 @@ static void pass(flr_fit_query *q, uint32_t patch, const flr_fit_visitor *v)
             const int g = __builtin_ctz(left);
             if (pairs[g] >> k & 1)
                 follow(q, q->parts[0]->faces[a->first_face + (uint32_t)k].triangle,
-                       q->parts[1]->faces[b->first_face + (uint32_t)g].triangle);
+                       q->parts[1]->faces[b->first_face + (uint32_t)g].triangle, &axis);
         }
     }
 }

@@ -338,6 +338,36 @@ static void sliding_is_free(void **state)
     flr_test_shape_free(&b);
 }
 
+/* A plate tilts on a spike that it is hardly apart from. Its corners come down by a thousand times that, but nothing comes nearer. */
+static void rolling_is_free(void **state)
+{
+    (void)state;
+    flr_test_shape spike = {0}, plate = {0};
+    const double gap = 2e-7;
+    const flr_vec3 foot = {-0.003, -0.004, -0.001};
+    flr_test_shape_tetrahedron(&spike, 0.001, 0.001, 0.01);
+    flr_test_shape_move(&spike, 0,
+                        (flr_pose){.q = flr_quat_identity(), .p = flr_vec3_make(0, 0, -0.01)}, 1);
+    flr_test_shape_box(&plate, flr_vec3_make(0.04, 0.04, 0.002), 1);
+    both p = begin(flr_test_shape_mesh(&spike), flr_test_shape_mesh(&plate), 0);
+    flr_fit_motion motion = {.from = flr_pose_identity(), .centre = foot};
+    flr_fit_motion_params params = {.clearance = 1e-7, .tolerance = 1e-7, .start = gap};
+    flr_fit_motion_result m;
+    motion.centre.z -= gap;
+    for (int i = 0; i < 8; i++) {
+        const flr_vec3 axis = flr_vec3_make(cos(i), sin(i), 0);
+        motion.from.p = flr_vec3_neg(motion.centre);
+        motion.to.q = flr_quat_from_axis_angle(axis, 0.015);
+        motion.to.p = flr_vec3_neg(flr_quat_rotate(motion.to.q, motion.centre));
+        assert_true(check_motion(&p, &motion, 1e-7) == 1);
+        flr_fit_pair_motion(p.pair, &motion, &params, &m);
+        assert_true(m.free == 1 && m.meeting == 0);
+    }
+    end(&p);
+    flr_test_shape_free(&spike);
+    flr_test_shape_free(&plate);
+}
+
 /* A real peg in its hole. */
 static void a_peg_equals_all_pairs(void **state)
 {
@@ -468,6 +498,7 @@ int main(void)
         cmocka_unit_test(invalid_poses_find_nothing),
         cmocka_unit_test(motions_stop_in_time),
         cmocka_unit_test(sliding_is_free),
+        cmocka_unit_test(rolling_is_free),
         cmocka_unit_test(a_peg_equals_all_pairs),
         cmocka_unit_test(shells_have_sides),
         cmocka_unit_test(open_parts_interfere_as_deep),
