@@ -26,26 +26,12 @@ void flr_fit_make_balls(const flr_fit *b, flr_fit_lists *l)
     }
 }
 
-/* Squared distances of a point to eight boxes, side by side. */
-static inline void boxes_bound2(const flr_fit_boxes *b, const float p[3],
-                                float bound2[FLR_FIT_WIDE])
-{
-    for (int i = 0; i < FLR_FIT_WIDE; i++) bound2[i] = 0;
-    for (int k = 0; k < 3; k++) {
-        const float at = p[k];
-        for (int i = 0; i < FLR_FIT_WIDE; i++) {
-            const float below = b->low[k][i] - at, above = at - b->high[k][i],
-                        more = below > above ? below : above, gap = more > 0.0f ? more : 0.0f;
-            bound2[i] += gap * gap;
-        }
-    }
-}
-
 /* Bounds, but for rounding to single precision: the distance itself unless it is not more than `enough` (then `least` is 0) or
  * more than `plenty` (then `most` may be larger). It is known to be below `below`. */
-static flr_fit_bounds box_distance(const flr_fit *fit, flr_vec3 point, double enough, double plenty,
-                                   double below)
+static flr_fit_bounds box_distance(const flr_fit_query *q, flr_vec3 point, double enough,
+                                   double plenty, double below)
 {
+    const flr_fit *fit = q->parts[0];
     struct {
         float bound2;
         uint32_t level, entry;
@@ -60,8 +46,9 @@ static flr_fit_bounds box_distance(const flr_fit *fit, flr_vec3 point, double en
         const uint32_t level = stack[--depth].level, entry = stack[depth].entry;
         const unsigned bottom = depth;
         if (stack[depth].bound2 >= least2) continue;
-        boxes_bound2(&fit->level[level][entry], p, bound2);
-        for (uint32_t i = 0; i < FLR_FIT_WIDE; i++) {
+        uint32_t near = q->kernel->box_distances(&fit->level[level][entry], p, least2, bound2);
+        for (; near; near &= near - 1) {
+            const uint32_t i = (uint32_t)__builtin_ctz(near);
             if (!(bound2[i] < least2)) continue;
             if (level == 0 || bound2[i] > plenty2) {
                 least2 = bound2[i];
@@ -92,7 +79,7 @@ bool flr_fit_ball_is_near(const flr_fit_query *q, flr_fit_ball *ball, double far
     if (known.most < limit) return true;
     if (isnan(known.least)) known = (flr_fit_bounds){0, INFINITY};
     const flr_fit_bounds found =
-        box_distance(q->parts[0], at, limit - 2 * slack, 2 * limit, known.most + slack);
+        box_distance(q, at, limit - 2 * slack, 2 * limit, known.most + slack);
     ball->distance.least = fmax(known.least, found.least);
     ball->distance.most = fmin(known.most, found.most);
     ball->seen = at;

@@ -69,6 +69,9 @@ typedef struct flr_fit_kernel {
                   const float shift[3], float side);
     /* Bit i: box i overlaps the given one. */
     uint32_t (*boxes)(const flr_fit_boxes *boxes, const float low[3], const float high[3]);
+    /* Squared distances of a point to boxes. Bit i: that to box i is below `limit2`. */
+    uint32_t (*box_distances)(const flr_fit_boxes *boxes, const float point[3], float limit2,
+                              float d2[FLR_FIT_WIDE]);
 } flr_fit_kernel;
 
 extern const flr_fit_kernel flr_fit_kernel_scalar, flr_fit_kernel_avx2, flr_fit_kernel_avx512,

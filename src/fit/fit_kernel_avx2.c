@@ -285,6 +285,22 @@ TARGET static uint32_t boxes(const flr_fit_boxes *b, const float low[3], const f
     return kept;
 }
 
-const flr_fit_kernel flr_fit_kernel_avx2 = {move, bounds, extents, sides,   corners, apart, within,
-                                            near, nearer, unsure,  heights, extent,  over,  boxes};
+TARGET static uint32_t box_distances(const flr_fit_boxes *b, const float point[3], float limit2,
+                                     float d2[FLR_FIT_WIDE])
+{
+    __m256 sum = _mm256_setzero_ps();
+    for (int k = 0; k < 3; k++) {
+        const __m256 at = _mm256_set1_ps(point[k]),
+                     below = _mm256_sub_ps(_mm256_load_ps(b->low[k]), at),
+                     above = _mm256_sub_ps(at, _mm256_load_ps(b->high[k])),
+                     gap = _mm256_max_ps(_mm256_max_ps(below, above), _mm256_setzero_ps());
+        sum = _mm256_add_ps(sum, _mm256_mul_ps(gap, gap));
+    }
+    _mm256_storeu_ps(d2, sum);
+    return BITS(sum, ALL(limit2), _CMP_LT_OQ);
+}
+
+const flr_fit_kernel flr_fit_kernel_avx2 = {move,    bounds, extents, sides,  corners,
+                                            apart,   within, near,    nearer, unsure,
+                                            heights, extent, over,    boxes,  box_distances};
 #endif

@@ -327,6 +327,26 @@ static uint32_t boxes(const flr_fit_boxes *b, const float low[3], const float hi
     return bits_of(bytes_of(meet));
 }
 
-const flr_fit_kernel flr_fit_kernel_neon = {move, bounds, extents, sides,   corners, apart, within,
-                                            near, nearer, unsure,  heights, extent,  over,  boxes};
+static uint32_t box_distances(const flr_fit_boxes *b, const float point[3], float limit2,
+                              float d2[FLR_FIT_WIDE])
+{
+    uint32x4_t near[FIT_NEON_PARTS] = {vdupq_n_u32(0), vdupq_n_u32(0), vdupq_n_u32(0),
+                                       vdupq_n_u32(0)};
+    for (int i = 0; i < FLR_FIT_WIDE / 4; i++) {
+        float32x4_t sum = ALL(0.0f);
+        for (int k = 0; k < 3; k++) {
+            const float32x4_t at = ALL(point[k]), below = SUB(vld1q_f32(b->low[k] + 4 * i), at),
+                              above = SUB(at, vld1q_f32(b->high[k] + 4 * i)),
+                              gap = vmaxq_f32(vmaxq_f32(below, above), ALL(0.0f));
+            sum = ADD(sum, MUL(gap, gap));
+        }
+        vst1q_f32(d2 + 4 * i, sum);
+        near[i] = vcltq_f32(sum, ALL(limit2));
+    }
+    return bits_of(bytes_of(near));
+}
+
+const flr_fit_kernel flr_fit_kernel_neon = {move,    bounds, extents, sides,  corners,
+                                            apart,   within, near,    nearer, unsure,
+                                            heights, extent, over,    boxes,  box_distances};
 #endif

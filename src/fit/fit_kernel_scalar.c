@@ -223,9 +223,24 @@ static uint32_t boxes(const flr_fit_boxes *b, const float low[3], const float hi
     return kept;
 }
 
+static uint32_t box_distances(const flr_fit_boxes *b, const float point[3], float limit2,
+                              float d2[FLR_FIT_WIDE])
+{
+    uint32_t near = 0;
+    for (int i = 0; i < FLR_FIT_WIDE; i++) {
+        d2[i] = 0;
+        for (int k = 0; k < 3; k++) {
+            const float gap = larger(larger(b->low[k][i] - point[k], point[k] - b->high[k][i]), 0);
+            d2[i] += gap * gap;
+        }
+        near |= (uint32_t)(d2[i] < limit2) << i;
+    }
+    return near;
+}
+
 const flr_fit_kernel flr_fit_kernel_scalar = {move,    bounds, extents, sides,  corners,
                                               apart,   within, near,    nearer, unsure,
-                                              heights, extent, over,    boxes};
+                                              heights, extent, over,    boxes,  box_distances};
 
 const flr_fit_kernel *flr_fit_choose_kernel(flr_simd simd)
 {

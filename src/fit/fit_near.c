@@ -13,8 +13,7 @@ static const double FURTHER = 50e-6; /* metres beyond twice the height: as far a
 static const double CLOSELY =
     5e-7; /* metres: with a surface that leaves its patch by less, no other is tried */
 static const double SOON = 0.1; /* of the margin: what queries may look at later, or more */
-/* times what a list covers: patches with nothing there move freely */
-static const double FAR = 4, FARTHER = 16;
+static const double FAR = 16; /* times what a list covers: patches with nothing there move freely */
 
 /* a patch of a and one of b */
 typedef struct couple {
@@ -475,20 +474,13 @@ static void list_pair(flr_fit_query *q, uint32_t patch, const flr_fit_visitor *v
 static void set_cover(flr_fit_query *q, uint32_t entry, bool near, double cover)
 {
     flr_fit_lists *l = &q->pair->lists;
-    const uint32_t first = entry * FLR_FIT_WIDE, patches = q->parts[1]->counts.patches;
-    double times[FLR_FIT_WIDE], least = FARTHER;
+    const uint32_t first = entry * FLR_FIT_WIDE;
+    const double far = (near ? cover : FAR * cover) * (1 - 1e-6);
     l->any[entry] = false;
-    for (uint32_t i = 0; i < FLR_FIT_WIDE; i++) {
-        const uint32_t patch = first + i;
-        const bool listed = l->count[patch] > 0;
-        times[i] = !near || patch >= patches                          ? FARTHER
-                   : listed || !flr_fit_is_far(q, patch, FAR * cover) ? 1
-                                                                      : FAR;
-        l->any[entry] |= listed;
-        least = fmin(least, times[i]);
+    for (uint32_t i = first; i < first + FLR_FIT_WIDE; i++) {
+        l->any[entry] |= l->count[i] > 0;
+        l->cover[i] = (float)far;
     }
-    for (uint32_t i = 0; i < FLR_FIT_WIDE; i++)
-        l->cover[first + i] = (float)((l->any[entry] ? times[i] : least) * cover * (1 - 1e-6));
 }
 
 bool flr_fit_make_list(flr_fit_pair *pair, uint32_t group, flr_pose T_a_b, double cover,
@@ -509,7 +501,7 @@ bool flr_fit_make_list(flr_fit_pair *pair, uint32_t group, flr_pose T_a_b, doubl
         const uint32_t first = entry * FLR_FIT_WIDE;
         for (uint32_t i = first; i < first + FLR_FIT_WIDE; i++)
             lists->count[i] = 0, lists->odometer[0][i] = lists->odometer[1][i] = 0;
-        const bool near = flr_fit_walk_eight(&q, list_pair, entry, FARTHER * cover);
+        const bool near = flr_fit_walk_eight(&q, list_pair, entry, FAR * cover);
         set_cover(&q, entry, near, cover);
         if (l.full) break;
     }

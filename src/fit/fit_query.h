@@ -202,9 +202,6 @@ void flr_fit_walk(flr_fit_query *q, flr_fit_meet meet);
  * box is within `far`. */
 bool flr_fit_walk_eight(flr_fit_query *q, flr_fit_meet meet, uint32_t entry, double far);
 
-/* Is no box around a patch of a within `far` of a patch of b? */
-bool flr_fit_is_far(flr_fit_query *q, uint32_t patch, double far);
-
 /* ---- lists (fit_near.c, fit_track.c) ---- */
 
 /* radians: lists are good while b is turned by less than this */

@@ -116,32 +116,6 @@ static room visit_room(const flr_fit_query *q, uint32_t patch, flr_fit_visitor *
     return room_of(q, centre, half);
 }
 
-bool flr_fit_is_far(flr_fit_query *q, uint32_t patch, double far)
-{
-    const flr_fit *a = q->parts[0];
-    const double limit = q->limit;
-    struct {
-        uint32_t level, entry;
-    } stack[FLR_FIT_STACK];
-    unsigned depth = 1;
-    flr_fit_visitor v;
-    q->limit = far;
-    const room r = visit_room(q, patch, &v);
-    q->limit = limit;
-    stack[0].level = a->levels - 1, stack[0].entry = 0;
-    while (depth) {
-        const uint32_t level = stack[--depth].level, entry = stack[depth].entry;
-        uint32_t kept = q->kernel->boxes(&a->level[level][entry], r.low, r.high);
-        q->work++;
-        if (level == 0 && kept) return false;
-        for (; kept; kept &= kept - 1) {
-            stack[depth].level = level - 1;
-            stack[depth++].entry = entry * FLR_FIT_WIDE + (uint32_t)__builtin_ctz(kept);
-        }
-    }
-    return true;
-}
-
 /* One patch of b with the patches of a in some entries. */
 static void walk_patch(flr_fit_query *q, flr_fit_meet meet, uint32_t patch, const uint32_t list[],
                        uint32_t count)

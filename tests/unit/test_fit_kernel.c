@@ -21,9 +21,9 @@ typedef struct fit_kernel_answers {
     flr_fit_lanes moved;
     float low[3], high[3], moved_low[4], moved_high[4], best[FLR_FIT_LANES], heights[2], extent,
         over[2];
-    float d2[FACES][FLR_FIT_LANES];
+    float d2[FACES][FLR_FIT_LANES], box2[FLR_FIT_WIDE];
     int32_t at[FLR_FIT_LANES];
-    uint32_t sides, corners[FACES], apart[2], within, near, boxes;
+    uint32_t sides, corners[FACES], apart[2], within, near, boxes, near_boxes;
     uint32_t below[FLR_FIT_LANES + 1], unsure[FLR_FIT_LANES + 1];
     uint16_t nearer[FACES];
     flr_fit_masks masks;
@@ -96,6 +96,7 @@ static void answer(const flr_fit_kernel *k, const fit_kernel_case *c, fit_kernel
     }
     a->extent = k->extent(c->patch.axes[0], &c->points, c->shift);
     a->boxes = k->boxes(&c->boxes, c->patch.low, c->patch.high);
+    a->near_boxes = k->box_distances(&c->boxes, c->shift, c->limit, a->box2);
 }
 
 static void every_instruction_set(void **state)
