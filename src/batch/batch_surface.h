@@ -3,18 +3,26 @@
  * Triangles are in leaves of up to 16 that lie near each other. A node has up to 16 children, each with an oriented box:
  * leaves of a smooth surface are flat, so their boxes are thin and say nearly how far the leaf is.
  *
- * Points are sorted into groups of neighbours. A group walks down the tree once and keeps the leaves that may be nearest to
- * some point of it: with c the middle of the group and r its radius, those no farther from c than the distance of c plus
- * 2 r. Then each point compares itself with these alone. All of this is in single precision and errs on the side of
- * keeping; triangles that are within rounding of the least distance are compared in double precision.
+ * Points are sorted into groups of 16 neighbours (surface_curve.h). A group walks down the tree once (surface_search.h). Of each
+ * node, leaf and triangle, the plane across the shortest way to the group's middle tells which of the points it may be
+ * nearest to. Triangles that are left are compared with all 16 points. All of this is in single precision and errs on the
+ * side of keeping; triangles that are within rounding of the least distance are compared in double precision
+ * (surface_exact.h).
  *
  * Thread: any; a surface does not change. */
 #ifndef FLR_BATCH_BATCH_SURFACE_H
 #define FLR_BATCH_BATCH_SURFACE_H
 
+#include <math.h>
+
 #include "batch/batch.h"
 
-enum { FLR_SURFACE_LANES = 16, FLR_SURFACE_DEPTH = 8, FLR_SURFACE_GROUP = 32 };
+enum {
+    FLR_SURFACE_LANES = 16,
+    FLR_SURFACE_DEPTH = 8,
+    FLR_SURFACE_GROUP = 16,
+    FLR_SURFACE_PAIRS = 128
+};
 
 /* 16 oriented boxes, in metres from the surface's centre. */
 typedef struct flr_surface_node {
@@ -71,23 +79,57 @@ typedef struct flr_surface_group {
 typedef struct flr_surface_scratch flr_surface_scratch;
 flr_surface_scratch *flr_surface_scratch_create(void); /* NULL: no memory; free() it */
 
-typedef void (*flr_surface_query)(const flr_batch_surface *surface, const flr_surface_group *group,
-                                  flr_surface_scratch *scratch);
-void flr_surface_query_scalar(const flr_batch_surface *surface, const flr_surface_group *group,
-                              flr_surface_scratch *scratch);
-void flr_surface_query_avx2(const flr_batch_surface *surface, const flr_surface_group *group,
-                            flr_surface_scratch *scratch);
-void flr_surface_query_avx512(const flr_batch_surface *surface, const flr_surface_group *group,
-                              flr_surface_scratch *scratch);
-void flr_surface_query_neon(const flr_batch_surface *surface, const flr_surface_group *group,
-                            flr_surface_scratch *scratch);
+/* A grid around points. */
+typedef struct flr_surface_grid {
+    flr_vec3 low;
+    double scale;  /* cells per metre */
+    unsigned bits; /* of a coordinate; the grid has 2^bits cells along each axis */
+} flr_surface_grid;
 
-/* The point of a triangle nearest to another, and on what it lies: 0 … 2 a corner, 3 … 5 the side that begins at corner
- * part - 3, 6 the inside. */
-flr_vec3 flr_surface_nearest(const flr_vec3 corners[3], flr_vec3 point, unsigned *part);
+/* The loops of one instruction set. */
+typedef struct flr_surface_kernel {
+    void (*query)(const flr_batch_surface *surface, const flr_surface_group *group,
+                  flr_surface_scratch *scratch);
+    /* where the cells of up to FLR_SURFACE_LANES points are on Hilbert's curve; 0 for a point that is not usable */
+    void (*codes)(const flr_surface_grid *grid, const flr_vec3 *points, uint32_t count,
+                  uint32_t *codes);
+} flr_surface_kernel;
+extern const flr_surface_kernel flr_surface_scalar, flr_surface_avx2, flr_surface_avx512,
+    flr_surface_neon; /* each where its processor is */
 
-/* The least of the given triangles, in double precision, with its sign; fills entry `i` of the group. */
-void flr_surface_decide(const flr_batch_surface *surface, const uint32_t *triangles, uint32_t count,
-                        const flr_surface_group *group, uint32_t i);
+/* Whether distances of a point are known: its coordinates are finite, and no larger than those of meshes. */
+static inline bool flr_surface_usable(flr_vec3 p)
+{
+    return fabs(p.x) <= FLR_MESH_MAX_COORDINATE && fabs(p.y) <= FLR_MESH_MAX_COORDINATE &&
+           fabs(p.z) <= FLR_MESH_MAX_COORDINATE;
+}
+
+/* A triangle is slender when its area is less than that of a square of its longest side by this factor, squared: rounding decides
+ * about the regions around it. */
+#define FLR_SURFACE_SLENDER2 1e-6
+
+/* Points of a group and triangles that are to be compared with them in double precision; and what comes of it. */
+typedef struct surface_pairs {
+    _Alignas(64) double p[3][FLR_SURFACE_PAIRS];
+    double corner[3][3][FLR_SURFACE_PAIRS]; /* [corner][coordinate] */
+    double nearest[3][FLR_SURFACE_PAIRS], d2[FLR_SURFACE_PAIRS];
+    double part
+        [FLR_SURFACE_PAIRS]; /* 0 … 2 a corner, 3 … 5 the side that begins at corner part - 3, 6 the inside */
+    double side[FLR_SURFACE_PAIRS];    /* of 6: above 0 where the normal points to the point */
+    double slender[FLR_SURFACE_PAIRS]; /* 1: see FLR_SURFACE_SLENDER2 */
+    uint32_t point[FLR_SURFACE_PAIRS], triangle[FLR_SURFACE_PAIRS];
+    uint32_t count;
+} surface_pairs;
+
+/* The nearest triangle of each point so far; of equally near ones the first of the mesh. */
+typedef struct flr_surface_best {
+    _Alignas(64) double d2[FLR_SURFACE_GROUP]; /* INFINITY: none */
+    double nearest[3][FLR_SURFACE_GROUP], side[FLR_SURFACE_GROUP];
+    uint32_t triangle[FLR_SURFACE_GROUP], part[FLR_SURFACE_GROUP];
+    uint32_t pair[FLR_SURFACE_GROUP]; /* the pair that told it; FLR_NONE: told before */
+} flr_surface_best;
+
+/* Compares a pair whose triangle is slender. */
+void flr_surface_slender(const flr_batch_surface *surface, surface_pairs *pairs, uint32_t pair);
 
 #endif

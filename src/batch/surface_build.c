@@ -134,7 +134,7 @@ static void make_nodes(const surface_builder *b)
                 if (first < all)
                     make_box(b, (uint32_t)first, (uint32_t)end, node, c);
                 else /* a box that is far from everything */
-                    for (int a = 0; a < 3; a++) node->half[a][c] = -1e18f;
+                    for (int a = 0; a < 3; a++) node->half[a][c] = -1e18f, node->axis[a][a][c] = 1;
             }
         }
     }

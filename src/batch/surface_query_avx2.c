@@ -1,17 +1,20 @@
 /* points against a surface with AVX2 */
-#include "batch/surface_lanes.h"
-
 #if defined(__x86_64__) && !defined(FLR_NO_SIMD)
-__attribute__((target("avx2"))) void flr_surface_query_avx2(const flr_batch_surface *s,
-                                                            const flr_surface_group *g,
-                                                            flr_surface_scratch *x)
+#define SURFACE_AVX2
+#include "batch/surface_curve.h"
+#include "batch/surface_search.h"
+
+SURFACE_TARGET static void query(const flr_batch_surface *s, const flr_surface_group *g,
+                                 flr_surface_scratch *x)
 {
     query_group(s, g, x);
 }
-#else
-void flr_surface_query_avx2(const flr_batch_surface *s, const flr_surface_group *g,
-                            flr_surface_scratch *x)
+
+SURFACE_TARGET static void codes(const flr_surface_grid *grid, const flr_vec3 *points,
+                                 uint32_t count, uint32_t *out)
 {
-    flr_surface_query_scalar(s, g, x);
+    find_codes(grid, points, count, out);
 }
+
+const flr_surface_kernel flr_surface_avx2 = {query, codes};
 #endif

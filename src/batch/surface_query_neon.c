@@ -1,16 +1,18 @@
 /* points against a surface with NEON */
-#include "batch/surface_lanes.h"
-
 #if defined(__aarch64__) && !defined(FLR_NO_SIMD)
-void flr_surface_query_neon(const flr_batch_surface *s, const flr_surface_group *g,
-                            flr_surface_scratch *x)
+#include "batch/surface_curve.h"
+#include "batch/surface_search.h"
+
+static void query(const flr_batch_surface *s, const flr_surface_group *g, flr_surface_scratch *x)
 {
     query_group(s, g, x);
 }
-#else
-void flr_surface_query_neon(const flr_batch_surface *s, const flr_surface_group *g,
-                            flr_surface_scratch *x)
+
+static void codes(const flr_surface_grid *grid, const flr_vec3 *points, uint32_t count,
+                  uint32_t *out)
 {
-    flr_surface_query_scalar(s, g, x);
+    find_codes(grid, points, count, out);
 }
+
+const flr_surface_kernel flr_surface_neon = {query, codes};
 #endif

@@ -166,6 +166,103 @@ static void slivers_equal_the_reference(void **state)
     flr_mesh_destroy(mesh);
 }
 
+/* The least of the distances from each triangle alone. */
+static void check_brute_force(flr_test_shape *shape, const flr_vec3 *points, uint32_t count)
+{
+    const flr_mesh *mesh = flr_test_shape_mesh(shape);
+    double *each = malloc((size_t)mesh->triangle_count * count * sizeof *each),
+           *distance = malloc(count * sizeof *distance);
+    uint32_t *triangle = malloc(count * sizeof *triangle);
+    flr_error error;
+    for (uint32_t t = 0; t < mesh->triangle_count; t++) {
+        const uint32_t *v = mesh->triangles[t].v;
+        const flr_vec3 corners[3] = {mesh->vertices[v[0]], mesh->vertices[v[1]],
+                                     mesh->vertices[v[2]]};
+        const flr_triangle all = {{0, 1, 2}};
+        flr_mesh_def def = flr_default_mesh_def();
+        flr_mesh *alone;
+        def.vertices = corners, def.vertex_count = 3, def.triangles = &all, def.triangle_count = 1;
+        assert_ok(flr_mesh_create(&def, &alone, &error), error);
+        flr_fit *fit = flr_test_fit(alone);
+        flr_batch_surface *surface = surface_of(alone, fit);
+        assert_ok(flr_batch_points(surface, points, count, NULL, each + (size_t)t * count, NULL,
+                                   NULL, &error),
+                  error);
+        flr_batch_surface_destroy(surface);
+        flr_fit_destroy(fit);
+        flr_mesh_destroy(alone);
+    }
+    flr_fit *fit = flr_test_fit(mesh);
+    flr_batch_surface *surface = surface_of(mesh, fit);
+    for (flr_simd simd = FLR_SIMD_SCALAR; simd <= FLR_SIMD_NEON; simd++) {
+        flr_batch_options options = flr_default_batch_options();
+        options.simd = simd;
+        if (!flr_simd_has(simd)) continue;
+        assert_ok(
+            flr_batch_points(surface, points, count, &options, distance, NULL, triangle, &error),
+            error);
+        for (uint32_t i = 0; i < count; i++) {
+            double least = INFINITY;
+            for (size_t t = 0; t < mesh->triangle_count; t++)
+                least = fmin(least, fabs(each[t * count + i]));
+            if (fabs(distance[i]) != least || fabs(each[(size_t)triangle[i] * count + i]) != least)
+                fail_msg("%s, point %u: %.17g instead of %.17g", flr_simd_name(simd), i,
+                         fabs(distance[i]), least);
+        }
+    }
+    flr_batch_surface_destroy(surface);
+    flr_fit_destroy(fit);
+    free(each);
+    free(distance);
+    free(triangle);
+}
+
+static void points_equal_brute_force(void **state)
+{
+    (void)state;
+    enum { COUNT = 2000 };
+    flr_test_random random = flr_test_random_begin("points equal brute force");
+    flr_test_shape shape = {0};
+    flr_vec3 *points = malloc(POINTS * sizeof *points);
+    flr_test_shape_torus(&shape, 0.3, 0.1, 24, 12);
+    scatter(&random, flr_test_shape_mesh(&shape), points);
+    check_brute_force(&shape, points, COUNT);
+    flr_test_shape_free(&shape);
+    /* large triangles beside small ones, and points half way between */
+    flr_test_shape_box(&shape, flr_vec3_make(4, 4, 4), 2);
+    const uint32_t vertices = shape.vertex_count;
+    flr_test_shape_sphere(&shape, 1e-3, 16, 8);
+    flr_test_shape_move(&shape, vertices,
+                        (flr_pose){flr_vec3_make(0.7, 0.3, 2.003), flr_quat_identity()}, 1);
+    for (int i = 0; i < COUNT; i++) {
+        /* as far from the plane as from the ball: z = (x^2 + y^2 + c^2 - r^2) / (2 (c + r)), its centre at c */
+        const double x = flr_test_random_range(&random, -2e-3, 2e-3),
+                     y = flr_test_random_range(&random, -2e-3, 2e-3),
+                     off = flr_test_random_range(&random, -3e-5, 3e-5),
+                     z = (x * x + y * y + 8e-6) / 8e-3 + off;
+        points[i] = flr_vec3_make(0.7 + x, 0.3 + y, 2 + z);
+    }
+    check_brute_force(&shape, points, COUNT);
+    flr_test_shape_free(&shape);
+    free(points);
+}
+
+/* All triangles are as near to the middle of a ball. */
+static void many_triangles_may_be_as_near(void **state)
+{
+    (void)state;
+    flr_test_random random = flr_test_random_begin("many triangles");
+    flr_test_shape shape = {0};
+    flr_vec3 points[40];
+    flr_test_shape_sphere(&shape, 1, 64, 32);
+    for (int i = 0; i < 40; i++)
+        points[i] = flr_vec3_make(flr_test_random_range(&random, -1e-7, 1e-7),
+                                  flr_test_random_range(&random, -1e-7, 1e-7),
+                                  flr_test_random_range(&random, -1e-7, 1e-7));
+    check_brute_force(&shape, points, 40);
+    flr_test_shape_free(&shape);
+}
+
 static void odd_points_are_told(void **state)
 {
     (void)state;
@@ -392,6 +489,8 @@ int main(void)
         cmocka_unit_test(points_equal_the_reference),
         cmocka_unit_test(dirty_meshes_equal_the_reference),
         cmocka_unit_test(slivers_equal_the_reference),
+        cmocka_unit_test(points_equal_brute_force),
+        cmocka_unit_test(many_triangles_may_be_as_near),
         cmocka_unit_test(odd_points_are_told),
         cmocka_unit_test(points_without_memory),
         cmocka_unit_test(poses_equal_single_queries),
