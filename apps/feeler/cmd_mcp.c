@@ -1,5 +1,6 @@
 /* feeler mcp: a Model Context Protocol server on standard input and output */
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -35,10 +36,30 @@ typedef struct mcp_server {
     bool ended, broken; /* the input; the output */
 } mcp_server;
 
+/* Waits where a client made its end of a pipe or socket not to block, which is then true of this end, too. */
+static void wait_until(int fd, short events)
+{
+    struct pollfd ready = {.fd = fd, .events = events};
+    poll(&ready, 1, -1);
+}
+
+static bool write_all(const char *bytes, size_t size)
+{
+    while (size) {
+        const ssize_t put = write(STDOUT_FILENO, bytes, size);
+        if (put < 0 && errno == EAGAIN) wait_until(STDOUT_FILENO, POLLOUT);
+        if (put < 0 && (errno == EAGAIN || errno == EINTR)) continue;
+        if (put <= 0) return false;
+        bytes += put;
+        size -= (size_t)put;
+    }
+    return true;
+}
+
 static void send_line(void *context, const char *line)
 {
     mcp_server *s = context;
-    if (fputs(line, stdout) < 0 || putchar('\n') == EOF || fflush(stdout) != 0) s->broken = true;
+    if (!write_all(line, strlen(line)) || !write_all("\n", 1)) s->broken = true;
 }
 
 /* Reads what there is, or waits for something. Returns whether the running request was cancelled. */
@@ -47,6 +68,10 @@ static bool read_input(mcp_server *s, const json_t *running)
     char bytes[65536];
     const ssize_t got = read(STDIN_FILENO, bytes, sizeof bytes);
     if (got < 0 && errno == EINTR) return false;
+    if (got < 0 && errno == EAGAIN) {
+        if (!running) wait_until(STDIN_FILENO, POLLIN);
+        return false;
+    }
     if (got <= 0) {
         s->ended = true;
         flr_mcp_inbox_end(&s->inbox, &s->mcp);

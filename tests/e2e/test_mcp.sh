@@ -36,6 +36,25 @@ holds 'length == 1 and .[0].id == 7'
 head -c 3000000 /dev/zero | tr '\0' 'x' | feeler mcp ball >"$scratch/out"
 holds 'length == 1 and .[0].error.code == -32600'
 
+# ---- a socket that does not block, as clients give it: nothing to read is no end, and answers wait until they are read ----
+python3 - >"$scratch/out" <<'END' && pass || fail "a socket that does not block: $(cat "$scratch/out")"
+import json, socket, subprocess
+
+ours, theirs = socket.socketpair()
+theirs.setblocking(False)
+server = subprocess.Popen(["feeler", "mcp", "ball"], stdin=theirs, stdout=theirs)
+theirs.close()
+answers = ours.makefile("r")
+for k in range(3):
+    ours.sendall(b'{"jsonrpc":"2.0","id":%d,"method":"ping"}\n' % k)
+    assert json.loads(answers.readline())["id"] == k
+ours.sendall(b'{"jsonrpc":"2.0","id":9,"method":"tools/list"}\n' * 200)
+for k in range(200):
+    assert json.loads(answers.readline())["id"] == 9, k
+ours.shutdown(socket.SHUT_WR)
+assert answers.readline() == "" and server.wait() == 0
+END
+
 # ---- limits ----
 # a cube in a closed box: the search for a way out ends only when its time is up
 shell() { # FIRST LOW HIGH FACES...: a cube between two corners, whose vertices are numbered from FIRST on
