@@ -127,6 +127,7 @@ typedef struct { bool free; double lower, upper; flr_plan_place nearest, violati
 typedef struct flr_plan_space flr_plan_space;
 int flr_plan_space_create(const flr_plan_def *def, flr_plan_space **space, flr_error *error);
 void flr_plan_space_destroy(flr_plan_space *space);
+void flr_plan_space_watch(flr_plan_space *space, bool (*go_on)(void *context), void *context);
 int flr_plan_verify(flr_plan_space *space, const flr_pose *poses, size_t count, flr_plan_verdict *verdict, flr_error *error);
 typedef struct { double seconds; uint64_t poses; ...; } flr_plan_progress;
 typedef struct { flr_pose from; bool to_given; flr_pose to; double seconds; uint64_t seed; unsigned threads;

@@ -172,8 +172,8 @@ typedef struct flr_mesh_options {
                            installed libexec folder */
     unsigned helper_seconds; /* time limit of the import helper; default 120 */
     uint64_t helper_memory;  /* bytes of memory limit of the import helper; default 4 GiB */
-    /* Asked several times a second while the import helper is at work; false: stop with
-     * FLR_CANCELLED. May be NULL. */
+    /* Asked now and then while a file is read, and several times a second while the import helper
+     * is at work; false: stop with FLR_CANCELLED. May be NULL. */
     bool (*go_on)(void *context);
     void *context;
 } flr_mesh_options;

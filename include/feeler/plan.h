@@ -92,6 +92,11 @@ FLR_API flr_result flr_plan_space_create(const flr_plan_def *def, flr_plan_space
                                          flr_error *error);
 FLR_API void flr_plan_space_destroy(flr_plan_space *space); /* NULL allowed */
 
+/* From now on, `go_on` is asked now and then while flr_plan_verify() checks a path; false: it stops with FLR_CANCELLED.
+ * NULL: it is not asked. */
+FLR_API void flr_plan_space_watch(flr_plan_space *space, bool (*go_on)(void *context),
+                                  void *context);
+
 /* Is the body out? Its bounding sphere, around the centre of its box, is clear of the box around all parts that
  * stand. */
 FLR_API bool flr_plan_is_out(const flr_plan_space *space, flr_pose T_world_body);
@@ -132,7 +137,7 @@ typedef struct flr_plan_verdict {
     uint64_t work;                 /* units of about 10 ns */
 } flr_plan_verdict;
 
-/* Checks a path of one pose or more. FLR_BAD_ARGUMENT for a pose that is not valid, FLR_NO_MEMORY. The same
+/* Checks a path of one pose or more. FLR_BAD_ARGUMENT for a pose that is not valid, FLR_NO_MEMORY, FLR_CANCELLED. The same
  * arguments give the same verdict but for `work`. */
 FLR_API flr_result flr_plan_verify(flr_plan_space *space, const flr_pose *poses, size_t count,
                                    flr_plan_verdict *verdict, flr_error *error);

@@ -398,6 +398,8 @@ def verify(source: Union[Source, Scene], poses: npt.ArrayLike, part: Union[str, 
     error, out, verdict = ffi.new("flr_error *"), ffi.new("flr_plan_space **"), ffi.new("flr_plan_verdict *")
     check(lib.flr_plan_space_create(space.definition, out, error), error)
     made = ffi.gc(out[0], lib.flr_plan_space_destroy)
-    check(lib.flr_plan_verify(made, ffi.from_buffer("flr_pose[]", p), len(p), verdict, error), error)
+    watch = _core.Watch(None)
+    lib.flr_plan_space_watch(made, lib.feeler_go_on, watch.handle)
+    watch.check(lib.flr_plan_verify(made, ffi.from_buffer("flr_pose[]", p), len(p), verdict, error), error)
     place = verdict.nearest if verdict.free else verdict.violation
     return Verdict(verdict.free, verdict.lower, verdict.upper, place.at, place.distance, space.name(place.obstacle))

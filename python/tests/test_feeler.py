@@ -392,6 +392,21 @@ def test_ctrl_c_ends_clash_and_plan(tmp_path):
     interrupt(feeler.plan, cage(tmp_path), part="cube", seconds=100_000)
 
 
+def test_ctrl_c_ends_verify():
+    scene = feeler.demo_scene()
+    path = np.tile([[0, 0, 0.01, 1, 0, 0, 0], [0, 0, 0.012, 1, 0, 0, 0]], (500_000, 1))
+    feeler.verify(scene, path[:2])
+    interrupt(feeler.verify, scene, path)
+    assert feeler.verify(scene, path[:4]).free
+
+
+def test_ctrl_c_ends_reading(tmp_path):
+    mesh = torus(1400, 700)
+    for name in ["large.stl", "large.obj", "large.ply"]:
+        mesh.save(tmp_path / name, unit="m")
+        interrupt(feeler.load, tmp_path / name)
+
+
 def test_ctrl_c_ends_worlds():
     interrupt(feeler.World, feeler.demo_scene(), engine="shell", voxel=3e-5)
     world = feeler.World(feeler.demo_scene(), engine="exact")

@@ -5,7 +5,7 @@
 
 #include "batch/surface_lanes.h"
 
-enum { PAIRS = 8 }; /* at a time */
+enum { PAIRS_AT_ONCE = 8 }; /* at a time */
 
 #define DOT(a, b) (a[0] * b[0] + a[1] * b[1] + a[2] * b[2])
 
@@ -76,7 +76,7 @@ LANES void compare_pairs(const flr_batch_surface *s, const flr_surface_group *g,
 {
     const uint32_t count = e->count;
     if (!count) return;
-    for (uint32_t k = 0; k < count || k % PAIRS; k++) {
+    for (uint32_t k = 0; k < count || k % PAIRS_AT_ONCE; k++) {
         const uint32_t from = k < count ? k : 0; /* fills up the last eight */
         const flr_vec3 p = g->points[e->point[from]];
         const uint32_t *v = s->mesh->triangles[e->triangle[from]].v;
@@ -87,8 +87,8 @@ LANES void compare_pairs(const flr_batch_surface *s, const flr_surface_group *g,
             e->corner[n][2][k] = corner.z;
         }
     }
-    for (uint32_t k = 0; k < count; k += PAIRS)
-        for (uint32_t i = 0; i < PAIRS; i++) compare_pair(e, k + i);
+    for (uint32_t k = 0; k < count; k += PAIRS_AT_ONCE)
+        for (uint32_t i = 0; i < PAIRS_AT_ONCE; i++) compare_pair(e, k + i);
     for (uint32_t k = 0; k < count; k++)
         if (e->slender[k] > 0) flr_surface_slender(s, e, k);
     for (uint32_t k = 0; k < count; k++) {

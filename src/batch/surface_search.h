@@ -11,7 +11,7 @@
 enum { MAX_TRIED = 1024 }; /* triangles compared in single precision before they are decided upon */
 /* what single precision may cost, as a share of the lengths involved */
 #define SINGLE_ROUNDING 2e-6f
-#define FAR_AWAY 1e15f /* metres: farther than anything */
+#define FAR_AWAY        1e15f /* metres: farther than anything */
 
 struct flr_surface_scratch {
     _Alignas(64) float d2[MAX_TRIED][FLR_SURFACE_LANES]; /* squared distances of the points */
@@ -51,10 +51,7 @@ LANES void decide(const flr_batch_surface *s, const flr_surface_group *g, const 
     x->count = 0;
 }
 
-LANES float length_of(const float v[3])
-{
-    return sqrtf(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
-}
+LANES float length_of(const float v[3]) { return sqrtf(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
 
 LANES void try_leaf(const flr_batch_surface *s, uint32_t leaf, const flr_surface_group *g,
                     points16 *p, flr_surface_scratch *x)

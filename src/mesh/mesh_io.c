@@ -136,6 +136,8 @@ flr_result flr_mesh_parse(const char *name, const uint8_t *bytes, size_t size,
         .unit = report->unit,
         .report = report,
         .error = error,
+        .go_on = options->go_on,
+        .context = options->context,
     };
     flr_builder_begin(&reader.builder, options->weld,
                       FLR_MEMORY_FACTOR * size + FLR_MEMORY_CONSTANT);

@@ -34,6 +34,10 @@ static inline flr_result flr_faces_position(flr_faces *faces, flr_reader *reader
         flr_result result = flr_faces_reserve(faces, reader, 1);
         if (result != FLR_OK) return result;
     }
+    if (faces->count % 1024 == 1023) { /* the reader may have to stop */
+        flr_result result = flr_reader_built(reader, FLR_OK);
+        if (result != FLR_OK) return result;
+    }
     faces->positions[faces->count++] = position;
     return FLR_OK;
 }

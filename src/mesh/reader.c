@@ -66,7 +66,12 @@ flr_result flr_reader_complain(flr_reader *reader, const char *at, const char *f
 
 flr_result flr_reader_built(flr_reader *reader, flr_result result)
 {
-    if (result == FLR_OK) return FLR_OK;
+    enum { BETWEEN_ASKING = 256 };
+    if (result == FLR_OK) {
+        if (!reader->go_on || ++reader->steps % BETWEEN_ASKING || reader->go_on(reader->context))
+            return FLR_OK;
+        return flr_fail(reader->error, FLR_CANCELLED, "%s: reading was stopped", reader->name);
+    }
     return flr_builder_fail(&reader->builder, result, reader->name, reader->error);
 }
 

@@ -22,6 +22,9 @@ typedef struct flr_reader {
     flr_mesh_report *report;
     flr_error *error;
     flr_builder builder;
+    bool (*go_on)(void *context); /* as of flr_mesh_options */
+    void *context;
+    unsigned steps; /* since it was asked */
 } flr_reader;
 
 /* Ends the reading: "NAME: line 12: …" (or byte), where `at` points to the place. */
@@ -33,7 +36,7 @@ flr_result flr_reader_stop(flr_reader *reader, const char *at, const char *forma
 flr_result flr_reader_complain(flr_reader *reader, const char *at, const char *format, ...)
     FLR_PRINTF(3, 4);
 
-/* The sentence for a result of the builder; FLR_OK passes. */
+/* The sentence for a result of the builder. FLR_OK passes, unless the reader is to stop: FLR_CANCELLED. */
 flr_result flr_reader_built(flr_reader *reader, flr_result result);
 
 /* Complains about a corner (metres) that is not finite or too far out. The caller counts the

@@ -101,6 +101,12 @@ flr_result flr_plan_space_create(const flr_plan_def *def, flr_plan_space **space
     return FLR_OK;
 }
 
+void flr_plan_space_watch(flr_plan_space *space, bool (*go_on)(void *context), void *context)
+{
+    space->go_on = go_on;
+    space->go_on_context = context;
+}
+
 void flr_plan_space_destroy(flr_plan_space *space)
 {
     if (!space) return;

@@ -30,6 +30,8 @@ struct flr_plan_space {
     /* asked during long motions: stop here? NULL: never */
     bool (*give_up)(void *context);
     void *give_up_context;
+    bool (*go_on)(void *context); /* see flr_plan_space_watch() */
+    void *go_on_context;
 };
 
 /* A motion of the body in the world: `centre` (frame of the body) goes straight on, the body turns evenly about it. */

@@ -88,6 +88,25 @@ static bool enclose(flr_plan_space *s, const flr_plan_motion *motion, double ind
     return true;
 }
 
+/* One check of a path, which may be stopped. */
+typedef struct stoppable_check {
+    flr_plan_space *space;
+    unsigned steps;
+    bool stopped;
+} stoppable_check;
+
+static bool is_stopped(void *context)
+{
+    enum { STEPS_WITHOUT_ASKING = 16 };
+    stoppable_check *c = context;
+    if (!c->stopped && c->steps++ % STEPS_WITHOUT_ASKING == 0)
+        c->stopped = !c->space->go_on(c->space->go_on_context);
+    return c->stopped;
+}
+
+/* whether a check that may be stopped is */
+static bool gives_up(const flr_plan_space *s) { return s->go_on && s->give_up(s->give_up_context); }
+
 /* All pairs in a segment; `free` becomes false where one is stopped. */
 static bool check_segment(flr_plan_space *s, const flr_pose *poses, size_t i, flr_plan_verdict *v)
 {
@@ -96,6 +115,7 @@ static bool check_segment(flr_plan_space *s, const flr_pose *poses, size_t i, fl
     for (uint32_t m = 0; m < s->moving_count; m++)
         for (uint32_t o = 0; o < s->obstacle_count; o++) {
             flr_plan_stop stop;
+            if (gives_up(s)) return true;
             if (!enclose(s, &motion, (double)i, m, o, v, &stop)) return false;
             if (stop.free == 1) continue;
             // the first place counts: what comes later matters no more
@@ -113,9 +133,10 @@ static bool check_path(flr_plan_space *s, const flr_pose *poses, size_t count, f
     for (uint32_t m = 0; m < s->moving_count; m++)
         for (uint32_t o = 0; o < s->obstacle_count; o++)
             if (!s->pairs[(size_t)m * s->obstacle_count + o].fitted)
-                for (size_t i = 0; i < count; i++) look_at(s, poses[i], (double)i, m, o, v);
+                for (size_t i = 0; i < count && !gives_up(s); i++)
+                    look_at(s, poses[i], (double)i, m, o, v);
     v->lower = PROVEN_SHARE * v->upper;
-    for (size_t i = 0; i + 1 < count && v->free; i++)
+    for (size_t i = 0; i + 1 < count && v->free && !gives_up(s); i++)
         if (!check_segment(s, poses, i, v)) return false;
     return true;
 }
@@ -134,10 +155,15 @@ flr_result flr_plan_verify(flr_plan_space *space, const flr_pose *poses, size_t 
                                   .nearest = nowhere,
                                   .violation = nowhere};
     space->work = 0;
+    stoppable_check check = {.space = space};
+    if (space->go_on) space->give_up = is_stopped, space->give_up_context = &check;
     flr_result result = flr_plan_space_begin(space, poses[0], error);
     if (result == FLR_OK && !check_path(space, poses, count, verdict))
         result = flr_fail(error, FLR_NO_MEMORY, "no memory to check a path");
-    if (result == FLR_OK) list_fits(space, poses, count, verdict);
+    if (result == FLR_OK && !check.stopped) list_fits(space, poses, count, verdict);
+    if (space->go_on) space->give_up = NULL;
+    if (result == FLR_OK && check.stopped)
+        result = flr_fail(error, FLR_CANCELLED, "the check of the path was stopped");
     verdict->work = space->work;
     return result;
 }

@@ -335,6 +335,71 @@ static void cut_models(void **state)
     }
 }
 
+static bool until_third(void *context) { return ++*(unsigned *)context < 3; }
+
+/* Large files of all formats that are read here, in turn with all their triangles and stopped. */
+static void reading_stops(void **state)
+{
+    (void)state;
+    enum { FACES = 200000, SIZE = FACES * 200 };
+    char *text = malloc(SIZE);
+    for (int format = 0; format < 4; format++) {
+        static const char *const names[] = {"a.obj", "a.ply", "a.stl", "b.stl"};
+        size_t at = 0;
+        if (format == 1)
+            at = (size_t)snprintf(text, SIZE,
+                                  "ply\nformat ascii 1.0\nelement vertex %d\nproperty float x\n"
+                                  "property float y\nproperty float z\nelement face %d\n"
+                                  "property list uchar int vertex_indices\nend_header\n",
+                                  FACES + 2, FACES);
+        if (format == 2) at = (size_t)snprintf(text, SIZE, "solid a\n");
+        if (format == 3) {
+            const uint32_t count = FACES;
+            memset(text, 0, 80);
+            memcpy(text + 80, &count, 4);
+            at = 84;
+        }
+        for (int i = 0; format < 2 && i < FACES + 2; i++)
+            at += (size_t)snprintf(text + at, SIZE - at, "%s%d %d 0\n", format ? "" : "v ", i / 2,
+                                   i % 2);
+        for (int i = 0; i < FACES; i++) {
+            const int x[3] = {i / 2, (i + 1) / 2, (i + 2) / 2}, y[3] = {i % 2, 1 - i % 2, i % 2};
+            if (format == 0)
+                at += (size_t)snprintf(text + at, SIZE - at, "f %d %d %d\n", i + 1, i + 2, i + 3);
+            if (format == 1)
+                at += (size_t)snprintf(text + at, SIZE - at, "3 %d %d %d\n", i, i + 1, i + 2);
+            if (format == 2)
+                at += (size_t)snprintf(text + at, SIZE - at,
+                                       "facet normal 0 0 1\nouter loop\nvertex %d %d 0\nvertex "
+                                       "%d %d 0\nvertex %d %d 0\nendloop\nendfacet\n",
+                                       x[0], y[0], x[1], y[1], x[2], y[2]);
+            if (format == 3) {
+                float values[12] = {0, 0, 1};
+                for (int k = 0; k < 3; k++)
+                    values[3 + 3 * k] = (float)x[k], values[4 + 3 * k] = (float)y[k];
+                memcpy(text + at, values, sizeof values);
+                memset(text + at + 48, 0, 2);
+                at += 50;
+            }
+        }
+        if (format == 2) at += (size_t)snprintf(text + at, SIZE - at, "endsolid a\n");
+        unsigned asked = 0;
+        flr_mesh_options o = flr_default_mesh_options();
+        flr_mesh *mesh = NULL;
+        flr_error error;
+        assert_ok(flr_mesh_parse(names[format], (uint8_t *)text, at, &o, &mesh, NULL, &error),
+                  error);
+        assert_int_equal(mesh->triangle_count, FACES);
+        flr_mesh_destroy(mesh);
+        o.go_on = until_third, o.context = &asked;
+        assert_int_equal(
+            flr_mesh_parse(names[format], (uint8_t *)text, at, &o, &mesh, NULL, &error),
+            FLR_CANCELLED);
+        assert_int_equal(asked, 3);
+    }
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -342,7 +407,7 @@ int main(void)
         cmocka_unit_test(options),           cmocka_unit_test(paths_that_are_no_files),
         cmocka_unit_test(memory_is_bounded), cmocka_unit_test(documented_differences),
         cmocka_unit_test(all_of_the_index),  cmocka_unit_test(spider_in_two_formats),
-        cmocka_unit_test(cut_models),
+        cmocka_unit_test(cut_models),        cmocka_unit_test(reading_stops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -188,13 +188,42 @@ static void bad_arguments(void **state)
     flr_fit_destroy(cube);
 }
 
+static bool until_third(void *context) { return ++*(unsigned *)context < 3; }
+
+static void checks_stop(void **state)
+{
+    (void)state;
+    enum { STEPS_UP = 100 };
+    flr_fit *cube = box_fit(0.01, 0.01, 0.01), *plate = box_fit(0.2, 0.2, 0.01);
+    const flr_plan_part part = {cube, flr_pose_identity()}, obstacle = {plate, flr_pose_identity()};
+    flr_plan_def def = flr_default_plan_def();
+    flr_plan_space *space;
+    flr_plan_verdict v, again;
+    flr_error error;
+    flr_pose poses[STEPS_UP];
+    unsigned asked = 0;
+    def.moving = &part, def.moving_count = 1, def.obstacles = &obstacle, def.obstacle_count = 1;
+    assert_ok(flr_plan_space_create(&def, &space, &error), error);
+    for (int i = 0; i < STEPS_UP; i++)
+        poses[i] = flr_pose_make(flr_vec3_make(0, 0, 0.02 + 0.001 * i), flr_quat_identity());
+    assert_ok(flr_plan_verify(space, poses, STEPS_UP, &v, &error), error);
+    flr_plan_space_watch(space, until_third, &asked);
+    assert_int_equal(flr_plan_verify(space, poses, STEPS_UP, &again, &error), FLR_CANCELLED);
+    assert_int_equal(asked, 3);
+    flr_plan_space_watch(space, NULL, NULL);
+    assert_ok(flr_plan_verify(space, poses, STEPS_UP, &again, &error), error);
+    assert_true(v.free && again.free && v.lower == again.lower && v.upper == again.upper);
+    flr_plan_space_destroy(space);
+    flr_fit_destroy(cube);
+    flr_fit_destroy(plate);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(walls),
-        cmocka_unit_test(fits),
-        cmocka_unit_test(brute_force),
-        cmocka_unit_test(bad_arguments),
+        cmocka_unit_test(walls),       cmocka_unit_test(fits),
+        cmocka_unit_test(brute_force), cmocka_unit_test(bad_arguments),
+        cmocka_unit_test(checks_stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
