@@ -215,9 +215,9 @@ static double used_up(const flr_fit_query *q, uint32_t group, double limit, cons
             /* on a straight way, nothing is farther off than at its ends */
             const float
                 moved = to && there[i] > here[i] ? there[i] : here[i],
+                room = l->cover[first + i] - (float)limit, one = room > 0 ? 1 / room : 0,
                 // far from everything, rounding takes all that a list covers beyond the limit
-                room = l->cover[first + i] - (float)limit, one = room > 0 ? 1 / room : INFINITY,
-                used = moved * one;
+                used = room > 0 ? moved * one : INFINITY;
             l->moved[first + i] = moved;
             most = used > most ? used : most;
             if (to && there[i] * one > most_there)
