@@ -351,7 +351,9 @@ static flr_result drain(fill_queue *q, flr_error *error)
     for (unsigned parity = 0; result == FLR_OK && !q->out_of_memory; parity ^= 1) {
         drain_empty(q);
         if (!q->waves[0].count && !q->waves[1].count) break;
-        result = flood_wave(q, parity);
+        /* in a small wave, no piece that asks may come to the thread that may */
+        result = flr_build_go_on(q->build, 0, 0);
+        if (result == FLR_OK) result = flood_wave(q, parity);
     }
     free(q->items);
     free(q->waves[0].items);

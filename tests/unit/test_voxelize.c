@@ -165,6 +165,7 @@ static void estimates_hold_for_thin_things(void **state)
 
 typedef struct watcher {
     int calls, stop_at; /* 0: never */
+    int interior;       /* calls while the interior is filled */
     double last;
     const char *stage;
     int stages;
@@ -179,6 +180,7 @@ static bool watch(void *context, double done, const char *stage)
     w->last = done;
     if (!w->stage || strcmp(stage, w->stage) != 0) w->stages++;
     w->stage = stage;
+    w->interior += !strcmp(stage, "interior");
     return ++w->calls != w->stop_at;
 }
 
@@ -225,6 +227,28 @@ static void progress_rises_and_stops(void **state)
     assert_int_equal(flr_fail_alloc_live(), before);
 }
 
+/* Whichever threads fill the interior, it is asked before each round of the flood whether to go on. */
+static void filling_asks_with_threads(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 4, TRIES = 8 };
+    flr_voxelize_def def = def_of(0.0001);
+    def.threads = 4;
+    def.progress = watch;
+    for (int i = 0; i < TRIES; i++) {
+        watcher w = {.last = -1e9};
+        flr_voxmap *voxmap = NULL;
+        flr_shell *shell = NULL;
+        flr_error error;
+        def.context = &w;
+        assert_ok(flr_voxelize(flr_env_real(), &ball.mesh, &def, &voxmap, &shell, NULL, &error),
+                  error);
+        flr_voxmap_destroy(voxmap);
+        flr_shell_destroy(shell);
+        assert_ge(w.interior, ROUNDS);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +256,7 @@ int main(void)
         cmocka_unit_test(estimates_are_rather_high),
         cmocka_unit_test(estimates_hold_for_thin_things),
         cmocka_unit_test(progress_rises_and_stops),
+        cmocka_unit_test(filling_asks_with_threads),
     };
     return cmocka_run_group_tests_name("voxelize", tests, make_ball, free_ball);
 }
