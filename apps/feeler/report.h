@@ -225,10 +225,10 @@ void flr_chart_histogram(FILE *out, const char *label, const double *values, siz
 void flr_chart_path(FILE *out, const char *across, const char *up, const double *x, const double *y,
                     const bool *hot, size_t count, double unit, const char *unit_name);
 
-/* Text with <, >, & and quotes made harmless. */
 /* What a recording says of that; "not known" where it says nothing. */
 const char *flr_report_text(const flr_report *report, const char *key);
 
+/* Text with <, >, & and quotes made harmless. */
 void flr_html_text(FILE *out, const char *text);
 /* The begin of a page, up to the text of its title. */
 void flr_html_begin(FILE *out);

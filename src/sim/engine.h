@@ -308,9 +308,9 @@ typedef struct flr_engine_joint {
 } flr_engine_joint;
 
 uint32_t flr_engine_joints(const flr_engine *engine);
-/* The place of the first part of the rigid group around the part at `index`; `index`: there is none. Marks, by place, all parts that
- * groups and joints connect to the one at `index`, and that one. */
+/* The place of the first part of the rigid group around the part at `index`; `index`: there is none. */
 uint32_t flr_engine_body_of(const flr_engine *engine, uint32_t index);
+/* Marks, by place, all parts that groups and joints connect to the one at `index`, and that one. */
 bool flr_engine_linked(const flr_engine *engine, uint32_t index, bool *linked);
 /* The one in the place `index`. False: no such place. */
 bool flr_engine_joint_at(const flr_engine *engine, uint32_t index, flr_engine_joint *joint);
