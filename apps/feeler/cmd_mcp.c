@@ -36,7 +36,7 @@ typedef struct mcp_server {
     bool ended, broken; /* the input; the output */
 } mcp_server;
 
-/* Waits where a client made its end of a pipe or socket not to block, which is then true of this end, too. */
+/* Waits for input or for room. A client that makes its end of a socket or pipe non-blocking may do so to this end, too. */
 static void wait_until(int fd, short events)
 {
     struct pollfd ready = {.fd = fd, .events = events};

@@ -107,7 +107,7 @@ typedef struct flr_error {
  * longest words, which are paths, then its end. Thread: any; not RT safe. */
 FLR_API flr_result flr_fail(flr_error *error, flr_result code, const char *format, ...)
     FLR_PRINTF(3, 4);
-/* The same for memory that ran out, with the sentence "out of memory". */
+/* Fails with FLR_NO_MEMORY and the sentence "out of memory". */
 FLR_API flr_result flr_fail_memory(flr_error *error);
 FLR_API flr_result flr_fail_va(flr_error *error, flr_result code, const char *format,
                                va_list arguments) FLR_PRINTF(3, 0);
@@ -185,8 +185,8 @@ FLR_API bool flr_hash_equal(flr_hash a, flr_hash b);
 
 enum { FLR_HASH_TEXT_SIZE = 33 };
 
-/* 32 lower-case hexadecimal digits and a zero; returns `text`. FLR_HASH_TEXT and its like bring room for the text, which is
- * good until the end of the block. */
+/* 32 lower-case hexadecimal digits and a zero; returns `text`. FLR_HASH_TEXT() and similar macros provide the buffer; the text
+ * is valid until the end of the enclosing block. */
 FLR_API const char *flr_hash_print(flr_hash hash, char text[FLR_HASH_TEXT_SIZE]);
 #define FLR_HASH_TEXT(hash) flr_hash_print(hash, (char[FLR_HASH_TEXT_SIZE]){0})
 

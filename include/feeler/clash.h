@@ -50,7 +50,7 @@ typedef struct flr_clash_def {
     const flr_clash_part *parts; /* [part_count] */
     uint32_t part_count;
     double clearance; /* metres, 0 or more; default 0 */
-    /* metres: what counts as contact. Below 0, the default: of each pair, what flr_clash_touch() gives for its parts */
+    /* metres: parts up to this far apart are in contact. Below 0, the default: flr_clash_touch() of its parts, for each pair */
     double touch;
     bool all;         /* list pairs that are OK too, as far as boxes do not rule them out */
     unsigned threads; /* default 0: one per processor. Does not change the result */
@@ -75,7 +75,7 @@ typedef struct flr_clash_pair {
      * this much where they do, so the exact parts may just touch, as a rod in a hole of its own diameter. Never more than
      * the chords of both. Import with a finer chord to decide which. 0: the state is that of the triangles */
     double facets;
-    double touch; /* metres: what counted as contact */
+    double touch; /* metres: up to which the pair counted as in contact */
     flr_vec3
         point[2]; /* nearest points on a and b; of an overlap the deepest point and its way out */
     flr_vec3 at;  /* the middle of both */
@@ -91,8 +91,8 @@ typedef struct flr_clash_list {
         most_touch; /* metres: what counts as contact, between the smallest parts and between the largest */
 } flr_clash_list;
 
-/* What counts as contact of a part with any as large or larger, in metres: a thousandth of the diagonal of its box, at most 1e-5.
- * Of a pair it is the lesser of both. RT safe. */
+/* How far another part, as large or larger, may be to count as in contact with this one, in metres: a thousandth of the diagonal
+ * of this part's box, at most 1e-5. For a pair, the lesser of both counts. RT safe. */
 FLR_API double flr_clash_touch(const flr_fit *part);
 
 /* Checks all pairs. FLR_BAD_ARGUMENT for lengths that are negative or no numbers, FLR_NO_MEMORY, FLR_CANCELLED. On

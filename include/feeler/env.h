@@ -267,7 +267,7 @@ FLR_API flr_result flr_output_get(flr_output *output, uint64_t offset, void *byt
 FLR_API flr_result flr_output_commit(flr_output *output, flr_error *error);
 /* Removes the temporary file and frees `output`; NULL allowed. */
 FLR_API void flr_output_abandon(flr_output *output);
-/* Commits where `result`, that of all writes, is FLR_OK; abandons and returns it where it is not. */
+/* Commits if `result`, the result of all writes, is FLR_OK; otherwise abandons the output and returns `result`. */
 FLR_API flr_result flr_output_end(flr_output *output, flr_result result, flr_error *error);
 
 /* Removes the temporary files that outputs of processes which are gone left in a folder. An output

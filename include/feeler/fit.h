@@ -318,7 +318,7 @@ typedef struct flr_fit_slide_def {
 
 typedef struct flr_fit_slide_result {
     double
-        free; /* 0 … 1: of the motion, up to which no sample is deeper; a few percent of the depth are left to rounding */
+        free; /* 0 … 1: the part of the motion in which no sample is too deep; a few percent of the depth are reserved for rounding */
     bool stopped;      /* go_on() said so: nothing is known, and `free` is 0 */
     double distance;   /* metres, negative: of the sample that is too deep there; when free < 1 */
     flr_vec3 point[2]; /* on a and on b, frame of a */
@@ -326,7 +326,7 @@ typedef struct flr_fit_slide_result {
     uint64_t work;
 } flr_fit_slide_result;
 
-/* How far does a part move before it overlaps another too deeply? Nominal fits overlap where their facets deviate from the exact
+/* Finds how far a part can move before it overlaps another too deeply. Nominal fits overlap where their facets deviate from the exact
  * surfaces, and slide and turn all the same. Follows every sample of both parts separately. Allocates nothing, but takes
  * too long for a real-time loop. */
 FLR_API void flr_fit_slide(const flr_fit *a, const flr_fit *b, const flr_fit_slide_def *def,

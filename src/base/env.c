@@ -9,11 +9,11 @@
 
 /* ---- sentences ---- */
 
-/* What a code of the system says of a file or an address. */
+/* What an error code of the system means for a file or an address. */
 typedef struct reason {
     int code;
     flr_result result;
-    bool hinders; /* something that was to be done, which the sentence names */
+    bool hinders; /* whether the sentence names the action that it prevented */
     const char *says;
 } reason;
 

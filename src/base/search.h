@@ -1,9 +1,9 @@
-/* search.h: search in what is sorted. Thread: any; RT safe. */
+/* search.h: binary search. Thread: any; RT safe. */
 #ifndef FLR_BASE_SEARCH_H
 #define FLR_BASE_SEARCH_H
 
-/* Sets `index`, a variable, to the first of [0, count) at which `below`, an expression with `index`, does not hold; to `count`
- * where it holds everywhere. Where it holds comes first. */
+/* Sets the variable `index` to the first of [0, count) at which `below`, an expression of `index`, does not hold, or to `count`
+ * if it holds everywhere. All indices at which it holds must come before all others. */
 #define FLR_BISECT(index, count, below)                                                            \
     do {                                                                                           \
         __typeof__(index) from_ = 0, end_ = (count);                                               \

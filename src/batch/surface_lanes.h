@@ -123,18 +123,18 @@ typedef struct points16 {
     float from_centre[3];    /* the middle from the surface's centre */
     float r;                 /* no point is farther from the middle */
     float nearest;           /* of the triangles' bounds, to the middle */
-    float reach;             /* what is farther than this from the middle is not near any point */
+    float reach;             /* nothing farther than this from the middle is near any point */
 } points16;
 
-/* How near 16 convex things may be to a point v: low + v to, with unit vectors that point from them to the middle. */
+/* Lower bounds on the distances of 16 convex shapes from a point v: low + v to, with unit vectors from the shapes to the middle. */
 typedef struct bound16 {
     _Alignas(64) lanes low, to[3];
 } bound16;
 
-/* How far a convex thing is at least, given the vector g from its point nearest to the middle: a point v from the middle is at
- * least |g| + v g/|g| away, because the thing is convex.
- * `error` bounds that of the coordinates, and `size` the extent of the thing: the direction errs by error/|g|, so that the plane
- * across it may be so much too far for the thing or a point. */
+/* Bounds the distance from a convex shape, given the vector g from its point nearest to the middle, to the middle: a point v from
+ * the middle is at least |g| + v g/|g| away, because the shape is convex.
+ * `error` bounds the error of the coordinates, and `size` the extent of the shape. The direction is off by up to error/|g|, so the
+ * plane across it may overestimate the distance by that share of the extents of the shape and of the points. */
 LANES void bound(const points16 *p, float g0, float g1, float g2, float error, float size,
                  bound16 *b, int i)
 {
@@ -144,7 +144,7 @@ LANES void bound(const points16 *p, float g0, float g1, float g2, float error, f
     b->to[0][i] = g0 * scale, b->to[1][i] = g1 * scale, b->to[2][i] = g2 * scale;
 }
 
-/* bits of the things that may be as near to a point as `near` */
+/* bits of the shapes that may be as near to a point as `near` */
 LANES uint32_t may_be_near(const points16 *p, const bound16 *b)
 {
     _Alignas(64) lanes beyond;
@@ -164,7 +164,7 @@ LANES uint32_t may_be_near(const points16 *p, const bound16 *b)
     return below(beyond, 0);
 }
 
-/* whether thing i may be */
+/* whether shape i may be */
 LANES bool one_may_be_near(const points16 *p, const bound16 *b, int i)
 {
     const float low = b->low[i], t0 = b->to[0][i], t1 = b->to[1][i], t2 = b->to[2][i];

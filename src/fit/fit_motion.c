@@ -88,9 +88,9 @@ static double root_of(double room, double a, double q)
     return q > 0 ? (a + root) / (2 * q) : INFINITY;
 }
 
-/* How far two triangles may move on that are `room` farther apart than they keep, in the direction of a normal, at their nearest
- * points. They are separated by a plane across it, through the point of a, which is fixed to a; or by one through the point of b,
- * which is fixed to b. What is farther from the plane than the nearest point has so much more room. `left`: of the motion.
+/* How far two triangles may move on. Along a normal, their nearest points are `room` farther apart than they have to be. A plane
+ * across the normal separates the triangles: it is fixed to a and goes through a's point, or fixed to b and goes through b's.
+ * A corner that is farther from the plane than the nearest point has that much more room. `left`: the rest of the motion.
  *
  * A corner of b at r from the centre goes v s + sin(w s) k x r + (1 - cos(w s)) k x (k x r), with w the angle and k the axis;
  * sin(x) >= x - x^3 / 6 for a sine that brings nearer, and the reverse. As b sees it, a corner of a at r goes R(-w s) (r - v s) - r. */
@@ -153,8 +153,8 @@ static bool apart_along(const following *f, flr_vec3 axis, const flr_vec3 a[3],
     return between > 0 && between * between > f->apart * f->apart * flr_vec3_length2(axis);
 }
 
-/* Does a plane keep two triangles apart through the stretch? Across `axis`, which kept others of the same patches apart; across what leads
- * from one to the other; or along the way of b, too. */
+/* Does a plane keep two triangles apart through the stretch? Tries planes across `axis`, which separated other triangles of the same
+ * patches; across the vector between the triangles, at both ends; and across its part that is perpendicular to b's motion. */
 static bool pass_by(const following *f, flr_vec3 axis, const flr_vec3 a[3], const flr_vec3 b[2][3])
 {
     if (apart_along(f, axis, a, b)) return true;
@@ -170,8 +170,8 @@ static bool pass_by(const following *f, flr_vec3 axis, const flr_vec3 a[3], cons
     return apart_along(f, flr_vec3_sub(begin, flr_vec3_scale(way, along)), a, b);
 }
 
-/* Follows two triangles through the stretch; shortens what is free where they come too near. `axis` gets what leads from one to the
- * other. */
+/* Follows two triangles through the stretch; shortens the free part of the motion where they come too near. `axis` gets the vector
+ * between them. */
 static void follow(flr_fit_query *q, uint32_t a, uint32_t b, flr_vec3 *axis)
 {
     const following *f = q->context;

@@ -252,10 +252,9 @@ double flr_fit_bound(const flr_fit_query *q, flr_fit_guest *guest, uint32_t patc
 double flr_fit_between(const flr_fit_query *q, const flr_fit_entry *entry, uint32_t patch,
                        double travel, double turn);
 
-/* Are the two patches of an entry kept apart by the curve of one of them and its sides, at the poses of both queries and on
- * the way between? Triangles of the other that are `limit` beyond the same side at both poses do not come nearer; what they
- * would do to a bound, since the curve misses the surface by more and more there, does not count. The bounds of the others
- * are at least `need`. */
+/* Do the curve and the sides of one patch of an entry keep the two patches apart, at the poses of both queries and on the way
+ * between? Triangles of the other patch that are `limit` beyond the same side at both poses do not come nearer. They are left
+ * out of the bound, because the curve is less and less accurate there. The bounds of the others are at least `need`. */
 bool flr_fit_overhang_is_free(const flr_fit_query *const q[2], flr_fit_guest guests[2],
                               uint32_t patch, uint32_t entry, float limit, double need);
 

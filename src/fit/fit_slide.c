@@ -25,12 +25,12 @@ enum {
 /* shares of the depth: from the first on, a sample inside is too deep; up to the second, the side does not matter; within the
  * third, a sample from outside has come near */
 static const double too_deep = 0.99, at_surface = 0.9, close_by = 0.45;
-/* share of the depth that a motion asked for leaves to what chords are off */
+/* share of the depth that is reserved for the deviation of chords from the motion */
 static const double off_chord = 0.01;
 /* a patch that is clear for this share of its stretch goes on without its samples; the same for a motion without a turn */
 static const double skipped = 0.25, skipped_straight = 0.1;
 
-#define NO_TURN 1e-14 /* radians: that a motion without a turn has by rounding */
+#define NO_TURN 1e-14 /* radians: rounding may give this to a motion without a turn */
 
 /* a sample on its way in the frame of the other part */
 typedef struct slider {
@@ -203,7 +203,7 @@ typedef struct sliding {
     const flr_fit_slide_def *def;
     flr_fit_slide_result *result;
     double straight, turn; /* of the motion: metres of its centre, radians */
-    double depth;          /* metres: that chords keep */
+    double depth;          /* metres: limit for samples on their chords */
     uint32_t side, sample; /* which sample stops the motion */
     uint32_t asked;
 } sliding;

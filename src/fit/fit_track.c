@@ -176,7 +176,7 @@ static inline void eight_moved_on(const flr_fit_lists *l, const passage *w, uint
             moved_on(w, l->x[first + i], l->y[first + i], l->z[first + i], l->radius[first + i]);
 }
 
-/* How often a share that has gone from one to another can go on so until it is 1; where it falls, beyond 0 it rises again. */
+/* After how many more steps of the same size a share reaches 1. One that falls passes 0 and rises again. */
 static double steps_left(double before, double now)
 {
     const double rise = now - before;
@@ -331,8 +331,8 @@ void flr_fit_recall(flr_fit_query *q)
     q->known = l->known[slot];
 }
 
-/* How many lists to make in this step of a motion, so that no later one has to make many: those that will not last h more steps
- * are made in h + 1. */
+/* How many lists to build in this step of a motion, so that no later step has to build many: lists that will not last h more
+ * steps are spread over h + 1 steps. */
 static uint32_t count_due(const double steps[FLR_FIT_GROUPS])
 {
     uint32_t most = 0;

@@ -111,9 +111,9 @@ static wide sine_turned(double a, int turns)
     return quadrant & 2 ? minus(s) : s;
 }
 
-/* Turns of a step are small. There, the first term and the sum of a few others, doubles both, are off by less than `doubt`, which
- * is twice what the roundings of these terms can amount to. Where everything within it is rounded to the same double, so is the sum of
- * wide numbers, which lies there, too (A. Ziv, Fast evaluation of elementary mathematical functions with correctly rounded last bit,
+/* The turns of a step are small angles. For these, the first term plus the sum of a few others, both doubles, is off by less than
+ * `doubt`, which is twice the largest possible rounding error of these terms. If all numbers within `doubt` are rounded to the same
+ * double, so is the sum of wide numbers, which is one of them (A. Ziv, Fast evaluation of elementary mathematical functions with correctly rounded last bit,
  * 1991). */
 #define FLR_TRIG_SMALL 0.25
 

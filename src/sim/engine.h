@@ -280,7 +280,7 @@ flr_result flr_engine_ungroup(flr_engine *engine, const char *name, flr_error *e
 flr_result flr_engine_set_rigid(flr_engine *engine, const char *name, bool rigid, flr_error *error);
 bool flr_engine_group_is_rigid(const flr_engine *engine, uint32_t index);
 
-/* Which axis of what was opened points up. Another one turns the whole scene: parts where they are and where they start, joints,
+/* Which axis of the opened file points up. Another one turns the whole scene: parts where they are and where they start, joints,
  * notes. Hands let go; FLR_AGAIN while a recording is made or shown. */
 flr_axis flr_engine_up(const flr_engine *engine);
 flr_result flr_engine_set_up(flr_engine *engine, flr_axis up, flr_error *error);

@@ -22,7 +22,7 @@ flr_quat flr_turn_between(flr_quat from, flr_quat to)
     return flr_quat_normalize(flr_quat_mul(to, flr_quat_conjugate(from)));
 }
 
-/* A constraint speaks of the world's axes, which are others of the scene afterwards. */
+/* A constraint is in the world's axes, which are other axes of the scene afterwards. */
 static void turn_constraint(flr_world_constraint *c, flr_pose turn)
 {
     const flr_vec3 axes[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
@@ -49,7 +49,7 @@ static void turn_part(flr_part_entry *part, flr_pose turn)
 flr_result flr_engine_set_up(flr_engine *e, flr_axis up, flr_error *error)
 {
     if (up < FLR_AXIS_X || up > FLR_AXIS_Z)
-        return flr_fail(error, FLR_BAD_ARGUMENT, "up is the axis x, y or z of the scene");
+        return flr_fail(error, FLR_BAD_ARGUMENT, "the up axis must be x, y or z");
     if (e->replay) return flr_fail(error, FLR_AGAIN, "a recording is shown; end that first");
     if (e->taping)
         return flr_fail(error, FLR_AGAIN,

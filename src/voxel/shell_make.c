@@ -232,7 +232,7 @@ static void use_heaviest(const shell_job *job, const gathered *v, unsigned k, sh
     p->normal[0][k] = n.x, p->normal[1][k] = n.y, p->normal[2][k] = n.z;
 }
 
-/* Which way from voxel (x, y, z) along its normal is in: 1 or -1. */
+/* Does the normal of voxel (x, y, z) point inwards (1) or outwards (-1)? */
 static double inward(const shell_job *job, const shell_make_scratch *s,
                      const flr_build_hyper *hyper, unsigned k, int x, int y, int z)
 {

@@ -31,7 +31,7 @@ export class Model {
   joints: message_joint[] = [];
   /** files that parts were read from have changed: what to say about it; empty: none */
   changed_files = '';
-  /** which axis of what was opened points up: 1 x, 2 y, 3 z */
+  /** which axis of the opened file points up: 1 x, 2 y, 3 z */
   up = 3;
   /** remarks at places */
   notes: message_note[] = [];

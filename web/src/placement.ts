@@ -28,7 +28,7 @@ export class Placement {
   private readonly controls: (HTMLInputElement | HTMLButtonElement | HTMLSelectElement)[];
   private press: { x: number; y: number } | null = null;
   private shown = '';
-  private stale = true; // what is to be aligned with: listed anew once for all parts that come, and only where it can be seen
+  private stale = true; // the list of parts to align with: rebuilt once for all parts that arrive, and only while it can be seen
 
   constructor(
     private readonly canvas: HTMLCanvasElement, private readonly model: Model, private readonly stage: Stage, private readonly picker: Picker,

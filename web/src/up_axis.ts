@@ -1,4 +1,4 @@
-// Which axis of what was opened points up: a file mostly does not say, and feeler guesses. Changing it turns the whole scene.
+// Which axis of the opened file points up: most files do not say, and feeler guesses. Changing it turns the whole scene.
 import { by_id, h } from './dom.ts';
 import type { Model } from './model.ts';
 import type { Notices } from './notices.ts';
