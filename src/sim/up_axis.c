@@ -30,8 +30,8 @@ static void turn_constraint(flr_world_constraint *c, flr_pose turn)
     for (int i = 0; i < 3; i++) {
         const flr_vec3 to = flr_pose_apply_vector(turn, axes[i]);
         const int k = fabs(to.x) > 0.5 ? 0 : fabs(to.y) > 0.5 ? 1 : 2;
-        if (c->locks & FLR_LOCK_X << i) locks |= FLR_LOCK_X << k;
-        if (c->locks & FLR_LOCK_TURN_X << i) locks |= FLR_LOCK_TURN_X << k;
+        if (c->locks & (unsigned)FLR_LOCK_X << i) locks |= (unsigned)FLR_LOCK_X << k;
+        if (c->locks & (unsigned)FLR_LOCK_TURN_X << i) locks |= (unsigned)FLR_LOCK_TURN_X << k;
     }
     c->locks = locks;
     c->wrench.force = flr_pose_apply_vector(turn, c->wrench.force);

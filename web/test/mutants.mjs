@@ -34,6 +34,7 @@ const MUTANTS = [
   [10, 'recent scenes are forgotten', 'recent.ts', 'localStorage.setItem(KEY,', "localStorage.setItem('other',", 'everybody'],
   [11, 'each screw is drawn by itself', 'instances.ts', 'const LEAST = 4;', 'const LEAST = 1e9;', 'everybody'],
   [11, 'nothing is coarser than it is', 'loader.ts', 'triangles: Math.max(2000, Math.floor(FIRST_ALL / this.entries.size))', 'triangles: 0', 'opening'],
+  [11, 'pictures of nothing are drawn', 'main.ts', 'if (loader.coming && pacer.pictures > 0) return;', '', 'opening'],
   [12, 'Save scene takes no name', 'panels.ts', 'path.value.trim() || path.placeholder', 'path.placeholder', 'tutorial'],
 ];
 
