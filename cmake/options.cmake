@@ -32,7 +32,7 @@ if(FLR_FUZZ_STATIC) # the choice among clones is made before libFuzzer's counter
   target_compile_definitions(flr_options INTERFACE FLR_NO_CLONES)
 endif()
 if(FLR_COVERAGE)
-  target_compile_options(flr_options INTERFACE --coverage -fprofile-abs-path)
+  target_compile_options(flr_options INTERFACE --coverage -fprofile-abs-path -fprofile-update=atomic)
   target_link_options(flr_options INTERFACE --coverage)
 endif()
 if(NOT FLR_SIMD)
