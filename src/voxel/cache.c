@@ -104,10 +104,11 @@ static double seconds_since(flr_env *env, int64_t begin_ns)
     return (double)(flr_clock_ns(env) - begin_ns) * 1e-9;
 }
 
-/* What is wrong with a file, less the advice to build it again: that is what is being done. */
+/* What is wrong with a file, less the advice to build it again or to remove a link: that is what is being done. */
 static void tell_broken(const char *message, flr_cache_report *report)
 {
     const char *advice = strstr(message, "; build it again");
+    if (!advice) advice = strstr(message, "; remove it");
     int length = advice ? (int)(advice - message) : (int)strlen(message);
     snprintf(report->broken, sizeof report->broken, "%.*s; it was built again",
              length < 480 ? length : 480, message);
@@ -119,6 +120,16 @@ typedef enum opening {
     TO_FIND /* its name, for a pager, which compares checksums as it reads: its upper levels are checked, mapped */
 } opening;
 
+/* Entries are feeler's own files: one that is a link could stand for any file of the user, and is not followed. */
+static flr_result refuse_link(flr_env *env, const char *path, flr_error *error)
+{
+    flr_file *file;
+    flr_result result =
+        flr_file_open_with(env, path, FLR_FILE_READ, FLR_OPEN_NO_LINK, &file, error);
+    if (result == FLR_OK) flr_file_close(file);
+    return result;
+}
+
 /* FLR_OK with *voxmap, or without: then there is none that can be used, and the report says if one is broken. */
 static flr_result look_up(flr_env *env, const char *path, bool maps, opening purpose,
                           const flr_mesh *mesh, const flr_voxelize_def *def, flr_voxmap **voxmap,
@@ -127,8 +138,10 @@ static flr_result look_up(flr_env *env, const char *path, bool maps, opening pur
     flr_error why;
     int64_t begin = flr_clock_ns(env);
     uint64_t limit = def->memory_limit ? def->memory_limit : (uint64_t)flr_voxelize_default_limit();
-    flr_result result = flr_voxfile_open_within(
-        env, path, purpose == TO_FIND ? 0 : FLR_VOXFILE_LOAD, limit, voxmap, shell, &why);
+    flr_result result = refuse_link(env, path, &why);
+    if (result == FLR_OK)
+        result = flr_voxfile_open_within(env, path, purpose == TO_FIND ? 0 : FLR_VOXFILE_LOAD,
+                                         limit, voxmap, shell, &why);
     if (result == FLR_TOO_LARGE && maps)
         result = flr_voxfile_open(env, path, FLR_VOXFILE_VERIFY, voxmap, shell, &why);
     report->open_seconds = seconds_since(env, begin);

@@ -399,6 +399,17 @@ static void links_are_replaced(void **state)
     assert_int_equal(lstat(cache, &info), 0);
     assert_int_equal(info.st_mode & 0777, 0700);
     assert_true(go(env, cache, &the_def, true).found);
+    // nor is one followed that leads to sound voxels
+    char sound[512];
+    snprintf(sound, sizeof sound, "%s/sound", folder);
+    assert_int_equal(rename(entry, sound), 0);
+    assert_int_equal(symlink(sound, entry), 0);
+    report = go(env, cache, &the_def, true);
+    assert_false(report.found);
+    assert_true(report.stored);
+    assert_non_null(strstr(report.broken, "is a link, and none is followed here; it was built"));
+    assert_int_equal(lstat(entry, &info), 0);
+    assert_true(S_ISREG(info.st_mode));
     // a folder that has something of the user's in it keeps its access rights
     assert_int_equal(chmod(cache, 0755), 0);
     snprintf(entry, sizeof entry, "%s/letter.txt", cache);
