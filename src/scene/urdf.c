@@ -245,7 +245,10 @@ bool flr_urdf_read(flr_robot *r)
         if (parents == 0) roots++, root = root == FLR_XML_NONE ? l : root;
     }
     if (root == FLR_XML_NONE)
-        return flr_robot_fail(r, 0, "there is no link that is no child: joints form a cycle");
+        return flr_robot_fail(r, 0,
+                              flr_xml_child(x, 0, "link") == FLR_XML_NONE
+                                  ? "the robot has no links"
+                                  : "there is no link that is no child: joints form a cycle");
     if (roots > 1)
         return flr_robot_fail(r, root, "%u links are no children of any joint; one is the base",
                               roots);

@@ -170,7 +170,8 @@ static void refuses_nonsense(void **state)
     refuse("<robot a='&x;'/>", "entities");
     refuse("<robot a=1/>", "quotation marks");
     refuse("<sdf/>", "neither URDF nor MJCF");
-    refuse("<robot/>", "no link");
+    refuse("<robot/>", "the robot has no links");
+    refuse("<robot>" JOINT("a", "b", "") "</robot>", "the robot has no links");
     refuse("<robot><xacro:macro/></robot>", "xacro");
     refuse("<robot>" LINK("a") LINK("b") "</robot>", "one is the base");
     refuse("<robot>" LINK("a") JOINT("a", "b", "") "</robot>", "no link \"b\"");
