@@ -82,7 +82,7 @@ static void a_guest_knows_the_chords(void **state)
     flr_test_sites_begin(&s, 1, &flr_test_lan, 2, 1000);
     flr_test_site_start(&s.sites[0], NULL);
     for (int i = 0; i < 3; i++) {
-        char name[8];
+        char name[16];
         flr_engine_add_def def = flr_default_engine_add_def();
         snprintf(name, sizeof name, "cad %d", i);
         def.name = name;
