@@ -216,6 +216,21 @@ bool flr_linked_by_joint(const flr_world *w, uint32_t part)
     return of->body_count > 1 || of->freedoms != 6;
 }
 
+bool flr_linked_about(const flr_world *w, uint32_t part)
+{
+    const flr_mechanism *m = w->links->mechanism;
+    bool turns = false;
+    uint32_t body = m->body_of[part];
+    for (; body != FLR_MECHANISM_NONE; body = m->bodies[body].parent) {
+        const uint32_t joint = m->bodies[body].joint;
+        if (joint == FLR_MECHANISM_NONE) return false;
+        const flr_joint_kind kind = m->joints[joint].kind;
+        turns |= kind == FLR_JOINT_REVOLUTE || kind == FLR_JOINT_SCREW || kind == FLR_JOINT_BALL ||
+                 kind == FLR_JOINT_CYLINDRICAL;
+    }
+    return turns;
+}
+
 const uint32_t *flr_linked_members(const flr_world *w, const uint32_t *part, uint32_t *count)
 {
     const uint32_t island = flr_mechanism_island_of(w->links->mechanism, *part);

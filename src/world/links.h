@@ -30,6 +30,8 @@ uint32_t flr_links_leader(const flr_world *world, uint32_t part);
 bool flr_links_may_touch(const flr_world *world, uint32_t a, uint32_t b);
 /* Is it tied by a joint, so that a hand feels it also where nothing is touched? */
 bool flr_linked_by_joint(const flr_world *world, uint32_t part);
+/* Do joints lead it about an axis or a point of the world, as a hinge leads a door? */
+bool flr_linked_about(const flr_world *world, uint32_t part);
 bool flr_linked(const flr_world *world, uint32_t part);
 
 /* The parts that move when this one does, rising; at least itself. The first one plans for all of them. */

@@ -9,6 +9,8 @@
 #include "world/world_internal.h"
 
 #define NEAR_ENOUGH 1e-7 /* metres: so that rounding leaves no part out */
+/* of a hand's torque, for what joints lead about an axis: a pull at a thirtieth of the part's reach from it turns it */
+#define LED_TORQUE 0.03125
 
 /* ---- defaults ---- */
 
@@ -343,7 +345,9 @@ static double finest_met(const flr_world *w, uint32_t part)
 void flr_world_take(flr_world *w, flr_world_hand_state *hand)
 {
     flr_coupling_def def = w->params.coupling;
-    def.firm |= hand->firm;
+    /* what joints lead about an axis cannot keep its direction: a firm hand pulls it, and turns it but little */
+    const bool led = hand->firm && flr_links_is_about(w, hand->part);
+    def.firm |= hand->firm && !led;
     if (flr_tight_is_on(w))
         flr_tight_couple(&w->params.exact, &w->state->bodies[hand->part], &hand->handle, &def);
     else if (def.stretch == 0)
@@ -353,6 +357,8 @@ void flr_world_take(flr_world *w, flr_world_hand_state *hand)
     if (flr_coupling_grab(&def, &w->state->bodies[hand->part], &hand->handle, &hand->coupling,
                           NULL) != FLR_OK)
         hand->part = FLR_NO_PART;
+    else if (led)
+        hand->coupling.torque_limit *= LED_TORQUE;
 }
 
 bool flr_world_grab(flr_world *w, uint32_t hand, uint32_t part)

@@ -208,6 +208,11 @@ static inline bool flr_links_is_linked(const flr_world *w, uint32_t part)
 {
     return w->links && flr_linked(w, part);
 }
+static inline bool flr_links_is_about(const flr_world *w, uint32_t part)
+{
+    return w->links && flr_linked_about(w, part);
+}
+
 static inline bool flr_links_is_jointed(const flr_world *w, uint32_t part)
 {
     return w->links && flr_linked_by_joint(w, part);

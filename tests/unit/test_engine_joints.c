@@ -147,10 +147,36 @@ static void a_group_keeps_its_joint(void **state)
     flr_test_engine_free(&s);
 }
 
+/* The page's hand gives no torque and keeps its direction: a door that it pulls straight on opens all the same. */
+static void a_door_opens(void **state)
+{
+    (void)state;
+    flr_test_engine s;
+    flr_test_engine_make(&s, true, NULL);
+    const flr_pose there = flr_pose_make(flr_vec3_make(0, 0, 0.06), flr_quat_identity());
+    assert_ok(flr_engine_place(s.engine, s.block, there, &error), error);
+    flr_test_engine_pass(&s, 50);
+    flr_joint joint = flr_default_joint();
+    joint.kind = FLR_JOINT_REVOLUTE;
+    joint.a = FLR_JOINT_WORLD;
+    joint.b = s.block.index;
+    joint.point = flr_vec3_make(-0.1, 0, 0.06);
+    joint.axis = flr_vec3_make(0, 0, 1);
+    assert_ok(flr_engine_set_joint(s.engine, "hinge", &joint, &error), error);
+    flr_test_engine_settle(&s);
+    drag(&s, s.block, flr_vec3_make(-0.05, 0.09, 0));
+    const flr_quat q = flr_test_engine_part(&s, s.block).T_world_part.q;
+    const double angle = 2 * atan2(q.z, q.w);
+    assert_within(angle, atan2(0.09, 0.05), 0.05);
+    assert_within(at(&s, s.block).x, -0.1 + 0.1 * cos(angle), 1e-9);
+    assert_within(at(&s, s.block).y, 0.1 * sin(angle), 1e-9);
+    flr_test_engine_free(&s);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(joints_are_made_and_obeyed),
-                                       cmocka_unit_test(what_cannot_be_is_refused),
-                                       cmocka_unit_test(a_group_keeps_its_joint)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(joints_are_made_and_obeyed), cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(a_group_keeps_its_joint), cmocka_unit_test(a_door_opens)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
