@@ -11,6 +11,12 @@ export function states_unit(name: string): boolean {
   return /\.(step|stp|iges|igs|gltf|glb|dae|zae|3mf|amf|fbx)$/i.test(name);
 }
 
+/** the ending of a file's name, one for each format: pump.stp is as much STEP as pump.step */
+export function format_of(name: string): string {
+  const ending = /[^.]*$/.exec(name)![0].toLowerCase();
+  return { stp: 'step', p21: 'step', igs: 'iges', brp: 'brep' }[ending] ?? ending;
+}
+
 /** what the numbers of a file are most likely in: a part below a millimetre was more likely drawn in metres */
 export function likely_unit(size: Size | null): 'mm' | 'm' {
   return size && Math.max(...size) > 0 && Math.max(...size) < 1 ? 'm' : 'mm';

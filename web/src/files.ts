@@ -3,7 +3,7 @@
 import { read_number } from './numbers.ts';
 import { by_id, h } from './dom.ts';
 import type { Eye } from './camera.ts';
-import { likely_unit, size_of_file, states_unit } from './extent.ts';
+import { format_of, likely_unit, size_of_file, states_unit } from './extent.ts';
 import type { Model } from './model.ts';
 import type { Notices } from './notices.ts';
 import { upright, type Quat, type Up } from './pose.ts';
@@ -69,10 +69,10 @@ export class Files {
     const usable = files.filter((file) => this.usable(file));
     const alike = new Map<string, Answers>(); // by how names end: those of another kind are asked about
     for (const [k, file] of usable.entries()) {
-      const ending = /[^.]*$/.exec(file.name)![0].toLowerCase();
-      const answers = alike.get(ending) ?? (await this.ask(file, k + 1, usable));
+      const format = format_of(file.name);
+      const answers = alike.get(format) ?? (await this.ask(file, k + 1, usable));
       if (!answers) return; // cancelled: the rest is not asked about either
-      if (answers.all) alike.set(ending, answers);
+      if (answers.all) alike.set(format, answers);
       this.has_fixed ||= answers.kind === part_kind.PART_STATIC;
       await this.again(file, answers);
     }
@@ -125,7 +125,7 @@ export class Files {
   /** fills the form in with what is likely */
   private async propose(file: File, number: number, of: File[]): Promise<void> {
     const size = await size_of_file(file);
-    const rest = of.length - number;
+    const rest = of.slice(number).filter((other) => format_of(other.name) === format_of(file.name)).length;
     by_id('file-title').textContent = of.length > 1 ? t('Add a part ({0} of {1})', number, of.length) : t('Add a part');
     by_id('file-name').textContent = `${file.name} · ${show_bytes(file.size)}`;
     by_id('file-all').hidden = rest === 0;

@@ -119,13 +119,17 @@ await step('thirty files are dropped at once; the page asks once for each kind',
     for (const [name, text] of list) transfer.items.add(new File([Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))], name));
     document.getElementById('stage').dispatchEvent(new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer: transfer }));
   }, data);
-  const kinds = new Set(dropped.map(({ name }) => /[^.]*$/.exec(name)[0].toLowerCase())).size;
+  const kind = (name) => /[^.]*$/.exec(name)[0].toLowerCase().replace('stp', 'step').replace('igs', 'iges');
+  const kinds = new Set(dropped.map(({ name }) => kind(name))).size;
   let asked = 0;
   for (;;) {
     await until(page, (count) => document.getElementById('file-dialog').open || window.feeler.files_ended === count, 'it asks, or all are there', dropped.length);
     if (!(await page.evaluate(() => document.getElementById('file-dialog').open))) break;
     asked++;
     const name = await page.locator('#file-name').textContent();
+    const own = kind(name.split(' · ')[0]), alike = dropped.filter((one) => kind(one.name) === own).length;
+    const said = (await page.locator('#file-all').isVisible()) ? await page.locator('#file-all').textContent() : 'Add';
+    check(alike === 1 ? said === 'Add' : said === `Add all ${alike} like this`, `${name}: “${said}” of ${alike} files`);
     await page.locator((await page.locator('#file-all').isVisible()) ? '#file-all' : '#file-dialog button.primary').click();
     await until(page, (before) => !document.getElementById('file-dialog').open || document.getElementById('file-name').textContent !== before, 'answered', name);
   }

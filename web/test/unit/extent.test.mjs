@@ -3,7 +3,7 @@ import test from 'node:test';
 import { load } from '../load.mjs';
 import { cube_stl } from '../scene.mjs';
 
-const { likely_unit, size_of, states_unit } = await load('extent.ts');
+const { format_of, likely_unit, size_of, states_unit } = await load('extent.ts');
 const bytes = (text) => new TextEncoder().encode(text);
 
 test('the size of a part is read from its file', () => {
@@ -42,4 +42,8 @@ test('the unit that is proposed', () => {
   assert.equal(likely_unit([0.2, 0.1, 0.01]), 'm');
   assert.equal(likely_unit([120, 80, 0.5]), 'mm');
   assert.equal(likely_unit(null), 'mm');
+});
+
+test('endings of one format are one', () => {
+  assert.deepEqual(['pump.STP', 'pump.v2.step', 'a.p21', 'a.igs', 'a.IGES', 'a.brp', 'a.stl'].map(format_of), ['step', 'step', 'step', 'iges', 'iges', 'brep', 'stl']);
 });
